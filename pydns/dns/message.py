@@ -1,0 +1,266 @@
+"""DNS messages as immutable values, and their wire form.
+
+Rules:
+
+1. A ``Message`` is never changed; ``_replace`` makes another one.  Sections are tuples.
+2. Rdata is opaque, uncompressed wire data; received names in rdata are expanded, sent ones compressed where RFC 3597
+   section 4 lets them be.  The OPT record is no record here but ``Message.edns``.
+3. ``parse`` takes what miekg/dns (CoreDNS's codec) takes: records that a count promises but the message lacks are
+   forgiven, as is trailing garbage and a question without type or class; a record cut in two is not.
+4. ``pack`` compresses always, and drops whole records from the end (additional, authority, answer) that do not fit.
+
+This is one of the few files that may trade clarity for speed: every query that is not replayed passes through it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from struct import Struct, error
+from typing import NamedTuple
+
+from pydns.dns.edns import Edns, parse_options
+from pydns.dns.name import from_wire, to_wire
+from pydns.dns.rdata import LAYOUTS, Layout
+from pydns.dns.types import OPCODE_MASK, RCODE_MASK, Class, Flag, Type
+
+HEADER = Struct("!HHHHHH")
+MAX_MESSAGE = 65535
+_QUESTION = Struct("!HH")
+_RR = Struct("!HHIH")
+_POINTER_LIMIT = 0x4000
+
+
+class WireError(ValueError):
+    """Octets that are no DNS message."""
+
+
+class Question(NamedTuple):
+    """What is asked: ``name`` in the letter case it was sent in."""
+
+    name: str
+    type: int
+    cls: int = Class.IN
+
+
+class RR(NamedTuple):
+    """A resource record; ``ttl`` in seconds, ``rdata`` uncompressed wire data."""
+
+    name: str
+    type: int
+    ttl: int
+    rdata: bytes
+    cls: int = Class.IN
+
+
+class Replay(NamedTuple):
+    """Consent to send the bytes of a reply again without asking the chain; a Message without one is sent once.
+
+    ``until`` is the clock reading (seconds) at which the consent ends; ``tags`` name the data that the reply was made
+    of: a change of one of them ends it at once; ``variants`` above 1 says that the reply is one of several equally
+    right ones (shuffled), of which that many should be kept and sent in turn; each of ``counters`` is called
+    with the number of times the reply was sent again, so that metrics stay exact.
+    """
+
+    until: float
+    tags: tuple[Hashable, ...] = ()
+    variants: int = 1
+    counters: tuple[Callable[[int], None], ...] = ()
+
+
+class Message(NamedTuple):
+    """A query or reply.  ``flags`` is the header's flags word without the rcode, ``rcode`` has all twelve bits."""
+
+    id: int = 0
+    flags: int = 0
+    rcode: int = 0
+    question: Question | None = None
+    answer: tuple[RR, ...] = ()
+    authority: tuple[RR, ...] = ()
+    additional: tuple[RR, ...] = ()
+    edns: Edns | None = None
+    replay: Replay | None = None
+
+    @property
+    def opcode(self) -> int:
+        return (self.flags & OPCODE_MASK) >> 11
+
+    @property
+    def truncated(self) -> bool:
+        return bool(self.flags & Flag.TC)
+
+    def map_records(self, change: Callable[[RR], RR]) -> Message:
+        """The same message with each record of its three sections changed."""
+        return self._replace(
+            answer=tuple(map(change, self.answer)),
+            authority=tuple(map(change, self.authority)),
+            additional=tuple(map(change, self.additional)),
+        )
+
+    def records(self) -> tuple[RR, ...]:
+        """The records of all three sections."""
+        return self.answer + self.authority + self.additional
+
+
+def parse(data: bytes) -> Message:
+    """Read a message (rule 3).  Raises WireError, which has no more to say than why."""
+    try:
+        ident, word, qdcount, *counts = HEADER.unpack_from(data)
+        offset = 12
+        question = None
+        for _ in range(qdcount):
+            if offset == len(data):
+                break
+            question, offset = _parse_question(data, offset)
+        edns, rcode = None, word & RCODE_MASK
+        sections = []
+        for count in counts:
+            section, offset, opt = _parse_section(data, offset, count)
+            sections.append(section)
+            if opt is not None:
+                edns = Edns(opt.cls, opt.ttl & 0xFFFF, opt.ttl >> 16 & 0xFF, parse_options(opt.rdata))
+                rcode |= opt.ttl >> 24 << 4
+    except (ValueError, IndexError, error) as problem:
+        raise WireError(str(problem)) from None
+    answer, authority, additional = sections
+    return Message(ident, word & ~RCODE_MASK, rcode, question, answer, authority, additional, edns)
+
+
+def _parse_question(data: bytes, offset: int) -> tuple[Question, int]:
+    name, offset = from_wire(data, offset)
+    left = len(data) - offset
+    if left >= 4:
+        qtype, qclass = _QUESTION.unpack_from(data, offset)
+        return Question(name, qtype, qclass), offset + 4
+    if left in (0, 2):
+        return Question(name, int.from_bytes(data[offset:], "big"), 0), len(data)
+    raise WireError("question cut short")
+
+
+def _parse_section(data: bytes, offset: int, count: int) -> tuple[tuple[RR, ...], int, RR | None]:
+    """``count`` records, fewer where the message ends between two; the last OPT stands apart."""
+    records: list[RR] = []
+    opt: RR | None = None
+    for _ in range(count):
+        if offset == len(data):
+            break
+        name, offset = from_wire(data, offset)
+        rrtype, cls, ttl, length = _RR.unpack_from(data, offset)
+        offset += 10
+        end = offset + length
+        if end > len(data):
+            raise WireError("record cut short")
+        layout = LAYOUTS.get(rrtype)
+        rdata = _expand(data, offset, end, layout) if layout and length else data[offset:end]
+        record = RR(name, rrtype, ttl, rdata, cls)
+        if rrtype == Type.OPT:
+            opt = record
+        else:
+            records.append(record)
+        offset = end
+    return tuple(records), offset, opt
+
+
+def _expand(data: bytes, offset: int, end: int, layout: Layout) -> bytes:
+    """Rdata with its compressed names written out."""
+    parts = [data[offset : offset + layout.prefix]]
+    offset += layout.prefix
+    for _ in range(layout.names):
+        name, offset = from_wire(data, offset)
+        parts.append(to_wire(name))
+    if offset > end:
+        raise WireError("rdata cut short")
+    parts.append(data[offset:end])
+    return b"".join(parts)
+
+
+def pack(message: Message, limit: int = MAX_MESSAGE) -> bytes:
+    """The message on the wire in at most ``limit`` octets (rule 4).
+
+    Records that do not fit are left out from the end and TC is set, also where only additional ones were cut
+    (RFC 2181 section 9 would let those go quietly; CoreDNS does not).  The OPT record always stays.
+    """
+    question = message.question
+    out = bytearray(12)
+    offsets: dict[bytes, int] = {}
+    if question is not None:
+        wire = to_wire(question.name)
+        _remember(offsets, wire, 12)
+        out += wire
+        out += _QUESTION.pack(question.type, question.cls)
+    opt = b"" if message.edns is None else message.edns.pack(message.rcode)
+    room = limit - len(opt)
+    flags = message.flags
+    counts = [0, 0, 0]
+    for section, records in enumerate((message.answer, message.authority, message.additional)):
+        for record in records:
+            start = len(out)
+            _pack_record(out, offsets, record)
+            if len(out) > room:
+                del out[start:]
+                flags |= Flag.TC
+                break
+            counts[section] += 1
+        if flags & Flag.TC and counts[section] < len(records):
+            break
+    out += opt
+    HEADER.pack_into(
+        out, 0, message.id, flags | message.rcode & RCODE_MASK,
+        question is not None, counts[0], counts[1], counts[2] + (message.edns is not None),
+    )  # fmt: skip
+    return bytes(out)
+
+
+def _pack_record(out: bytearray, offsets: dict[bytes, int], record: RR) -> None:
+    name, rrtype, ttl, rdata, cls = record
+    _pack_name(out, offsets, to_wire(name))
+    layout = LAYOUTS.get(rrtype)
+    if layout is None or not layout.compressible or not rdata:
+        out += _RR.pack(rrtype, cls, ttl, len(rdata))
+        out += rdata
+        return
+    start = len(out)
+    out += _RR.pack(rrtype, cls, ttl, 0)
+    position = layout.prefix
+    out += rdata[:position]
+    for _ in range(layout.names):
+        end = _name_end(rdata, position)
+        _pack_name(out, offsets, rdata[position:end])
+        position = end
+    out += rdata[position:]
+    out[start + 8 : start + 10] = (len(out) - start - 10).to_bytes(2, "big")
+
+
+def _name_end(rdata: bytes, position: int) -> int:
+    """The offset behind the uncompressed name at ``position``."""
+    while length := rdata[position]:
+        position += length + 1
+    return position + 1
+
+
+def _pack_name(out: bytearray, offsets: dict[bytes, int], wire: bytes) -> None:
+    """Write a name, with a pointer for its longest suffix written before (suffixes match in their letter case)."""
+    known = offsets.get(wire)
+    if known is not None:
+        out += known.to_bytes(2, "big")
+        return
+    here = len(out)
+    position = 0
+    while length := wire[position]:
+        suffix = wire[position:]
+        known = offsets.get(suffix)
+        if known is not None:
+            out += wire[:position]
+            out += known.to_bytes(2, "big")
+            return
+        if here + position < _POINTER_LIMIT:
+            offsets[suffix] = 0xC000 | here + position
+        position += length + 1
+    out += wire
+
+
+def _remember(offsets: dict[bytes, int], wire: bytes, here: int) -> None:
+    """Note where each suffix of a name that was just written stands."""
+    position = 0
+    while length := wire[position]:
+        offsets.setdefault(wire[position:], 0xC000 | here + position)
+        position += length + 1

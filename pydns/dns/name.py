@@ -1,0 +1,225 @@
+"""Domain names as text, and their wire form.
+
+Rules:
+
+1. A name is a ``str`` in presentation format, absolute, with its final dot, in the letter case it came in; the root
+   is ``.``.  Octets that presentation format cannot show are escaped as CoreDNS does: ``\\.`` or ``\\255`` (RFC 1035
+   section 5.1).
+2. Two names are the same when their lower-cased texts are (RFC 4343).  Escaped text is plain ASCII, so ``str.lower``
+   is right.
+3. Lengths are measured on the wire: a label has 1 to 63 octets, a name at most 255 (RFC 1035 section 2.3.4).
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+
+MAX_NAME = 255
+MAX_LABEL = 63
+MAX_POINTERS = 126
+
+_ESCAPE = {octet: f"\\{octet:03d}" for octet in (*range(0x21), *range(0x7F, 0x100))}
+_ESCAPE |= {ord(special): "\\" + special for special in ". '@;()\"\\"}
+_NEEDS_ESCAPE = re.compile(rb"""[^!#-&*-\-/0-:<-?A-\[\]-~]""")
+_TOKEN = re.compile(r"\\(\d\d\d)|\\(.)|(\.)|([^\\.])", re.DOTALL)
+
+IPV4_REVERSE = "in-addr.arpa."
+IPV6_REVERSE = "ip6.arpa."
+
+
+class BadName(ValueError):
+    """A text or wire form that is no domain name."""
+
+
+def from_wire(data: bytes, offset: int) -> tuple[str, int]:
+    """The name at ``offset`` and the offset behind it, following compression pointers (RFC 1035 section 4.1.4).
+
+    Raises BadName for a cut name, a reserved label type, a pointer that does not go back, or more than 255 octets.
+    """
+    labels: list[bytes] = []
+    end = -1
+    octets = 1
+    pointers = 0
+    try:
+        while length := data[offset]:
+            if length <= MAX_LABEL:
+                octets += length + 1
+                label = data[offset + 1 : offset + 1 + length]
+                if octets > MAX_NAME or len(label) < length:
+                    raise BadName("name cut short or longer than 255 octets")
+                labels.append(label)
+                offset += length + 1
+                continue
+            if length < 0xC0:
+                raise BadName(f"reserved label type {length:#x}")
+            if end < 0:
+                end = offset + 2
+            pointers += 1
+            if pointers > MAX_POINTERS:
+                raise BadName("too many compression pointers")
+            offset = (length & 0x3F) << 8 | data[offset + 1]
+    except IndexError:
+        raise BadName("name cut short") from None
+    return _text(labels), offset + 1 if end < 0 else end
+
+
+def _text(labels: list[bytes]) -> str:
+    if not labels:
+        return "."
+    joined = b"".join(labels)
+    if not _NEEDS_ESCAPE.search(joined):
+        return b".".join(labels).decode("ascii") + "."
+    return "".join(escape_label(label) + "." for label in labels)
+
+
+def escape_label(label: bytes) -> str:
+    """One label in presentation format."""
+    return "".join(_ESCAPE.get(octet) or chr(octet) for octet in label)
+
+
+@lru_cache(maxsize=32768)
+def to_wire(name: str) -> bytes:
+    """The uncompressed wire form of a name.  Raises BadName where the text is no domain name."""
+    if name == ".":
+        return b"\0"
+    wire = bytearray()
+    for label in wire_labels(name):
+        if not 0 < len(label) <= MAX_LABEL:
+            raise BadName(f"label of {len(label)} octets in {name!r}")
+        wire.append(len(label))
+        wire += label
+    wire.append(0)
+    if len(wire) > MAX_NAME:
+        raise BadName(f"name longer than {MAX_NAME} octets: {name!r}")
+    return bytes(wire)
+
+
+def wire_labels(name: str) -> list[bytes]:
+    """The labels' octets, escapes resolved; a missing final dot is understood."""
+    body = name.removesuffix(".") if not name.endswith("\\.") else name
+    if "\\" not in body:
+        return [label.encode("utf-8") for label in body.split(".")] if body else []
+    labels = [bytearray()]
+    for match in _TOKEN.finditer(body):
+        number, escaped, dot, plain = match.groups()
+        if dot:
+            labels.append(bytearray())
+        elif number:
+            if int(number) > 255:
+                raise BadName(f"bad escape \\{number} in {name!r}")
+            labels[-1].append(int(number))
+        else:
+            labels[-1] += (escaped or plain).encode("utf-8")
+    return [bytes(label) for label in labels]
+
+
+def labels(name: str) -> list[str]:
+    """The labels of a name, left to right, escapes kept; the root has none."""
+    if name == ".":
+        return []
+    if "\\" not in name:
+        return name.removesuffix(".").split(".")
+    return [escape_label(label) for label in wire_labels(name)]
+
+
+def suffixes(name: str) -> Iterator[str]:
+    """The name, then each of its parents, the root last."""
+    yield name
+    while name != ".":
+        name = parent(name)
+        yield name
+
+
+def parent(name: str) -> str:
+    """The name without its first label; the root is its own parent."""
+    if "\\" not in name:
+        return name[name.find(".") + 1 :] or "."
+    rest = labels(name)[1:]
+    return ".".join(rest) + "." if rest else "."
+
+
+def is_below(name: str, zone: str) -> bool:
+    """Whether ``name`` is ``zone`` or below it.  Both lower-case (rule 2)."""
+    if zone == ".":
+        return True
+    if not name.endswith(zone):
+        return False
+    rest = name[: -len(zone)]
+    return not rest or (rest.endswith(".") and not _escaped_dot(rest))
+
+
+def _escaped_dot(text: str) -> bool:
+    """Whether the final dot of ``text`` is escaped: an odd number of backslashes stands before it."""
+    body = text[:-1]
+    return (len(body) - len(body.rstrip("\\"))) % 2 == 1
+
+
+def longest_zone(name: str, zones: tuple[str, ...]) -> str | None:
+    """The zone with the most labels that ``name`` is in, or None.  All lower-case."""
+    best: str | None = None
+    for zone in zones:
+        if is_below(name, zone) and (best is None or len(zone) > len(best)):
+            best = zone
+    return best
+
+
+def normalize(text: str) -> str:
+    """Lower-cased and absolute, checked (CoreDNS plugin.Name.Normalize).  Raises BadName."""
+    name = text.lower()
+    if not name.endswith(".") or name.endswith("\\."):
+        name += "."
+    to_wire(name)
+    return name
+
+
+def reverse_name(address: str) -> str:
+    """The PTR owner of an address: ``4.3.2.1.in-addr.arpa.`` (RFC 1035 section 3.5, RFC 3596 section 2.5)."""
+    return ip_address(address).reverse_pointer + "."
+
+
+def reverse_address(name: str) -> str | None:
+    """The address of a complete PTR owner in lower case, canonical text; None for anything else."""
+    if name.endswith("." + IPV4_REVERSE):
+        octets = name[: -len(IPV4_REVERSE) - 1].split(".")
+        return _parsed(".".join(reversed(octets))) if len(octets) == 4 else None
+    if name.endswith("." + IPV6_REVERSE):
+        nibbles = name[: -len(IPV6_REVERSE) - 1].split(".")
+        if len(nibbles) != 32 or any(len(nibble) != 1 for nibble in nibbles):
+            return None
+        digits = "".join(reversed(nibbles))
+        return _parsed(":".join(digits[i : i + 4] for i in range(0, 32, 4)))
+    return None
+
+
+def _parsed(text: str) -> str | None:
+    try:
+        return str(ip_address(text))
+    except ValueError:
+        return None
+
+
+def is_reverse(zone: str) -> bool:
+    """Whether a zone lies below a reverse tree (CoreDNS dnsutil.IsReverse: not the trees' apexes themselves)."""
+    return zone.endswith(("." + IPV4_REVERSE, "." + IPV6_REVERSE))
+
+
+def reverse_zones(cidr: str) -> list[str]:
+    """The zones that cover a network, on octet (IPv4) or nibble (IPv6) bounds, host bits ignored (RFC 2317's problem).
+
+    ``10.0.0.0/22`` gives four zones, ``2001:db8::/32`` one.  Raises ValueError where the text is no CIDR.
+    """
+    if "/" not in cidr:
+        raise ValueError(f"not a CIDR: {cidr!r}")
+    network = ip_network(cidr, strict=False)
+    step, tail = (4, IPV6_REVERSE) if isinstance(network, IPv6Network) else (8, IPV4_REVERSE)
+    prefix = -(-network.prefixlen // step) * step
+    return [
+        _reverse_zone(subnet.network_address, prefix // step, tail) for subnet in network.subnets(new_prefix=prefix)
+    ]
+
+
+def _reverse_zone(address: IPv4Address | IPv6Address, count: int, tail: str) -> str:
+    parts = address.reverse_pointer.split(".")[:-2]
+    kept = parts[len(parts) - count :]
+    return ".".join([*kept, tail])
