@@ -1,0 +1,234 @@
+"""The mirror of the cluster's objects, with the indexes that answers are made from.
+
+Every change is applied whole, indexes included, before anybody is told of it and before the event loop goes on: a
+reader never sees half a change, nor, in a relist, a moment without a name that still exists.  The store does not know
+where objects come from, and nothing of DNS.
+"""
+
+import time
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from pydns.k8s.objects import KINDS, Endpoint, EndpointSlice, Kind, Namespace, Object, Pod, Service
+
+Key = tuple[str, str]
+"""Namespace and name; a Namespace's own key has an empty namespace."""
+
+T = TypeVar("T", bound=Object)
+
+
+class Change(NamedTuple):
+    """One applied change: `old` is None for an object that is new, `new` for one that is gone.
+
+    `name` is the object's name, except for an endpoint slice: there it is its Service's.  A slice that moves from one
+    Service to another is reported as removed there and added here.
+    """
+
+    kind: Kind
+    namespace: str
+    name: str
+    old: Object | None
+    new: Object | None
+
+
+class Index(Generic[T]):
+    """Objects by the keys a function finds in them; those that share a key stay in the order of their names."""
+
+    def __init__(self, keys: Callable[[T], Iterable[Hashable]]) -> None:
+        self._keys = keys
+        self._objects: dict[Hashable, tuple[T, ...]] = {}
+
+    def get(self, key: Hashable) -> tuple[T, ...]:
+        return self._objects.get(key, ())
+
+    def add(self, item: T) -> None:
+        alone = (item,)  # one tuple for all keys of the object: a slice has many addresses, few are shared
+        for key in dict.fromkeys(self._keys(item)):
+            others = self._objects.get(key)
+            self._objects[key] = tuple(sorted((*others, item), key=key_of)) if others else alone
+
+    def remove(self, item: T) -> None:
+        for key in dict.fromkeys(self._keys(item)):
+            others = tuple(other for other in self._objects[key] if other is not item)
+            if others:
+                self._objects[key] = others
+            else:
+                del self._objects[key]
+
+
+class Table(Generic[T]):
+    """The objects of one kind, and the indexes over them."""
+
+    def __init__(self, *indexes: Index[T]) -> None:
+        self.objects: dict[Key, T] = {}
+        self._indexes = indexes
+
+    def put(self, item: T) -> None:
+        key = key_of(item)
+        self.remove(key)
+        self.objects[key] = item
+        for index in self._indexes:
+            index.add(item)
+
+    def remove(self, key: Key) -> None:
+        item = self.objects.pop(key, None)
+        if item is not None:
+            for index in self._indexes:
+                index.remove(item)
+
+
+class Store:
+    """Objects by name and by address.
+
+    `kinds` are the kinds that must have been listed once before the store counts as synced.  `clock` gives Unix
+    seconds.
+    """
+
+    def __init__(self, kinds: Iterable[Kind] = Kind, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._unlisted = set(kinds)
+        self._listeners: list[Callable[[Change], None]] = []
+        self.modified = 0
+        """Unix seconds of the last change that a zone's SOA serial should show; 0 before any."""
+        self.external_modified = 0
+        """The same for what lies outside the cluster's zones: external addresses and their ports."""
+        self._namespaces: Table[Namespace] = Table()
+        self._services_by_ip: Index[Service] = Index(lambda service: service.cluster_ips)
+        self._services = Table(self._services_by_ip)
+        self._slices_by_service: Index[EndpointSlice] = Index(lambda item: ((item.namespace, item.service),))
+        self._slices_by_ip: Index[EndpointSlice] = Index(lambda item: (one.address for one in item.endpoints))
+        self._slices = Table(self._slices_by_service, self._slices_by_ip)
+        self._pods_by_ip: Index[Pod] = Index(lambda pod: (pod.ip,))
+        self._pods = Table(self._pods_by_ip)
+        self._tables: dict[Kind, Table[Any]] = {
+            Kind.NAMESPACE: self._namespaces,
+            Kind.SERVICE: self._services,
+            Kind.SLICE: self._slices,
+            Kind.POD: self._pods,
+        }
+
+    # reading
+
+    @property
+    def synced(self) -> bool:
+        """Whether every kind has been listed once."""
+        return not self._unlisted
+
+    def namespace_exists(self, name: str) -> bool:
+        return ("", name) in self._namespaces.objects
+
+    def namespaces(self) -> Iterable[Namespace]:
+        return self._namespaces.objects.values()
+
+    def service(self, namespace: str, name: str) -> Service | None:
+        return self._services.objects.get((namespace, name))
+
+    def services(self) -> Iterable[Service]:
+        return self._services.objects.values()
+
+    def services_by_ip(self, ip: str) -> tuple[Service, ...]:
+        """The Services with this cluster IP, spelled as the API spells it."""
+        return self._services_by_ip.get(ip)
+
+    def slices(self, namespace: str, service: str) -> tuple[EndpointSlice, ...]:
+        """The endpoint slices of a Service, whether or not that Service exists, in the order of their names."""
+        return self._slices_by_service.get((namespace, service))
+
+    def endpoints_by_ip(self, ip: str) -> tuple[tuple[EndpointSlice, Endpoint], ...]:
+        """Every ready endpoint with this address, with the slice it is in."""
+        found = self._slices_by_ip.get(ip)
+        return tuple((item, endpoint) for item in found for endpoint in item.endpoints if endpoint.address == ip)
+
+    def pods(self) -> Iterable[Pod]:
+        return self._pods.objects.values()
+
+    def pods_by_ip(self, ip: str) -> tuple[Pod, ...]:
+        return self._pods_by_ip.get(ip)
+
+    # changing
+
+    def on_change(self, listener: Callable[[Change], None]) -> None:
+        """Call `listener` for each change from now on, right after it was applied and in the same loop iteration."""
+        self._listeners.append(listener)
+
+    def put(self, item: Object) -> None:
+        """Add or update an object.  A terminating Pod is ignored: what was known of it stays until it is deleted."""
+        if isinstance(item, Pod) and item.terminating:
+            return
+        kind = KINDS[type(item)]
+        table = self._tables[kind]
+        old = table.objects.get(key_of(item))
+        if old is not None and content(old) == content(item):
+            return
+        table.put(item)
+        self._touch(old, item)
+        self._tell(kind, old, item)
+
+    def remove(self, kind: Kind, key: Key) -> None:
+        """Forget an object; one that is not there is no error."""
+        table = self._tables[kind]
+        old = table.objects.get(key)
+        if old is not None:
+            table.remove(key)
+            self._touch(old, None)
+            self._tell(kind, old, None)
+
+    def replace(self, kind: Kind, items: Mapping[Key, Object]) -> None:
+        """Make `items` the objects of a kind, by changing only what differs, and count the kind as listed."""
+        for item in items.values():
+            self.put(item)
+        for key in [key for key in self._tables[kind].objects if key not in items]:
+            self.remove(kind, key)
+        self._unlisted.discard(kind)
+
+    def _touch(self, old: Object | None, new: Object | None) -> None:
+        """Move the clocks as CoreDNS's kubernetes plugin does: any addition and removal, and some updates."""
+        now = int(self._clock())
+        if old is None or new is None:
+            if not isinstance(old or new, Namespace):
+                self.modified = now
+            return
+        if serial_content(old) != serial_content(new):
+            self.modified = now
+        if external_content(old) != external_content(new):
+            self.external_modified = now
+
+    def _tell(self, kind: Kind, old: Object | None, new: Object | None) -> None:
+        if isinstance(old, EndpointSlice) and isinstance(new, EndpointSlice) and old.service != new.service:
+            self._tell(kind, old, None)
+            self._tell(kind, None, new)
+            return
+        item = new or old
+        assert item is not None
+        name = item.service if isinstance(item, EndpointSlice) else item.name
+        change = Change(kind, item.namespace, name, old, new)
+        for listener in self._listeners:
+            listener(change)
+
+
+def key_of(item: Object) -> Key:
+    return item.namespace, item.name
+
+
+def content(item: Object) -> object:
+    """What a reader can see of an object: all of it but the time at which the slice controller noticed a change."""
+    if isinstance(item, EndpointSlice):
+        return item.service, item.address_type, item.endpoints, item.ports
+    return item
+
+
+def serial_content(item: Object) -> object:
+    """What an update must change to move the SOA serial (CoreDNS, plugin/kubernetes)."""
+    match item:
+        case Service():
+            return item.external_name, item.ports
+        case EndpointSlice():
+            return [(one.address, one.hostname, one.zone) for one in item.endpoints], item.ports
+        case Pod():
+            return item.ip
+        case Namespace():
+            return None
+
+
+def external_content(item: Object) -> object:
+    return (item.external_ips, item.ports) if isinstance(item, Service) else None
