@@ -1,0 +1,1 @@
+"""The Corefile: its grammar, its server blocks, and options declared once."""

@@ -1,0 +1,87 @@
+"""Lines of a Corefile and the errors that name them.
+
+Duty: one line as a plugin's options see it (name, arguments, sub-lines between braces) and the wording of
+every located error.  It does not know tokens, snippets or plugins.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+PARSING = "Error during parsing: "
+SYNTAX = "Syntax error: "
+INSPECTING = "error inspecting server blocks: "
+
+
+class CorefileError(ValueError):
+    """A Corefile that cannot be used, told in one line as CoreDNS tells it.
+
+    ``hint`` says what would be right (or a near name); it is shown in parentheses at the end.
+    ``plugin`` is the plugin whose options are wrong, empty for errors of the grammar itself.
+    """
+
+    def __init__(
+        self, message: str, file: str, line: int, *, hint: str = "", plugin: str = "", kind: str = PARSING
+    ) -> None:
+        self.message = message
+        self.file = file
+        self.line = line
+        self.hint = hint
+        self.plugin = plugin
+        self.kind = kind
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        prefix = f"plugin/{self.plugin}: " if self.plugin else ""
+        hint = f" ({self.hint})" if self.hint else ""
+        return one_line(f"{prefix}{self.file}:{self.line} - {self.kind}{self.message}{hint}")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line: ``name``, the words after it, and the lines of its braces.
+
+    ``block`` is None without braces and empty for ``{ }``.  ``plugin`` is the plugin the line belongs to (its own
+    name for a plugin's first line).  ``warnings`` is shared by all lines of one Corefile.
+    """
+
+    name: str
+    args: tuple[str, ...]
+    file: str
+    line: int
+    block: tuple[Line, ...] | None = None
+    plugin: str = ""
+    warnings: list[str] = field(default_factory=list, compare=False, repr=False)
+
+    def error(self, message: str, hint: str = "") -> CorefileError:
+        """The error to raise for this line: ``plugin/NAME: FILE:LINE - Error during parsing: MESSAGE (HINT)``."""
+        return CorefileError(message, self.file, self.line, hint=hint, plugin=self.plugin)
+
+    def wrong_args(self, hint: str = "") -> CorefileError:
+        """CoreDNS's error for too few or too many words."""
+        last = self.args[-1] if self.args else self.name
+        return self.error(f"Wrong argument count or unexpected line ending after '{last}'", hint)
+
+    def only_once(self) -> CorefileError:
+        """CoreDNS's error for a plugin that stands twice in one server block."""
+        return self.error("this plugin can only be used once per Server Block")
+
+    def warn(self, message: str) -> None:
+        """Note something that CoreDNS swallows silently; `Corefile.warnings` shows it once."""
+        prefix = f"plugin/{self.plugin}: " if self.plugin else ""
+        warning = one_line(f"{prefix}{self.file}:{self.line} - Warning: {message}")
+        if warning not in self.warnings:
+            self.warnings.append(warning)
+
+
+def one_line(text: str) -> str:
+    """``text`` with line ends and other control characters shown as escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def near_name(word: str, names: Iterable[str]) -> str:
+    """The hint "did you mean 'x'?", or an empty string when no name is near."""
+    near = difflib.get_close_matches(word.lower(), list(names), n=1)
+    return f"did you mean '{near[0]}'?" if near else ""
