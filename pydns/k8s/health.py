@@ -1,0 +1,75 @@
+"""Whether the API answers: one log line for each change of that, however often the reflectors try.
+
+Does not know requests or objects; the reflectors report to it.
+"""
+
+import logging
+import time
+from typing import Final
+
+from pydns.k8s.objects import Kind
+from pydns.k8s.source import Clock, Observer
+
+logger = logging.getLogger(__name__)
+
+REMIND: Final = 60.0
+"""Seconds between two lines about an API that stays away."""
+
+GROUPS: Final = {Kind.SLICE: "discovery.k8s.io"}
+
+
+class Forbidden(Exception):
+    """The API knows who asks and does not allow it (403); the text is the API's own."""
+
+
+class ApiHealth:
+    """Collects what the reflectors of one source meet."""
+
+    def __init__(self, observer: Observer, clock: Clock = time.time) -> None:
+        self._observer = observer
+        self._clock = clock
+        self._failing: set[Kind] = set()
+        self._forbidden: set[Kind] = set()
+        self._since = 0.0
+        self._reported = float("-inf")
+
+    @property
+    def up(self) -> bool:
+        return not self._failing
+
+    def failed(self, kind: Kind, error: Exception) -> None:
+        """A list or watch of `kind` failed and will be tried again."""
+        now = self._clock()
+        if self.up:
+            self._since = now
+            self._observer.api_up(False, now)
+        self._failing.add(kind)
+        if isinstance(error, Forbidden):
+            self._refused(kind, error)
+        elif now - self._reported >= REMIND:
+            self._reported = now
+            logger.warning(
+                "plugin/kubernetes: no %s from the Kubernetes API for %ds, answering from what is known: %s",
+                *(kind, round(now - self._since), error),
+            )
+
+    def ok(self, kind: Kind) -> None:
+        """A list of `kind` is complete, or a watch of it has begun."""
+        if kind not in self._failing:
+            return
+        self._forbidden.discard(kind)
+        self._failing.discard(kind)
+        if self.up:
+            now = self._clock()
+            self._observer.api_up(True, now)
+            logger.info("plugin/kubernetes: the Kubernetes API is back after %ds", round(now - self._since))
+
+    def _refused(self, kind: Kind, error: Forbidden) -> None:
+        if kind in self._forbidden:
+            return
+        self._forbidden.add(kind)
+        logger.error(
+            "plugin/kubernetes: not allowed to list and watch %s (RBAC: apiGroups [%r], resources [%r], "
+            "verbs ['list', 'watch'] are needed): %s",
+            *(kind, GROUPS.get(kind, ""), str(kind), error),
+        )

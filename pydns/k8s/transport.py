@@ -1,0 +1,28 @@
+"""The seam between the reflector and HTTP: a streaming GET, and how it fails.
+
+Imports nothing, so that a scripted API can stand in for `client`, and so that nothing but the client loads HTTP.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+
+class TransportError(Exception):
+    """No reply, or one cut short: refused, reset, timed out, a certificate not trusted.  The text says which."""
+
+
+class Response(Protocol):
+    """A reply whose body arrives in pieces of any size; reading it may raise TransportError."""
+
+    @property
+    def status(self) -> int: ...
+
+    def __aiter__(self) -> AsyncIterator[bytes]: ...
+
+
+class Transport(Protocol):
+    def get(self, path: str, params: Mapping[str, str], silence: float) -> AbstractAsyncContextManager[Response]:
+        """Request `path`; a connection that brings nothing for `silence` seconds is dead (TransportError)."""
+
+    async def close(self) -> None: ...
