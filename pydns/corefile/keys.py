@@ -84,7 +84,7 @@ def zones_of(text: str) -> tuple[tuple[str, ...], int | None]:
     zone, colon, port = text.rpartition(":")
     if not colon or not _PORT.fullmatch(port):
         zone, port = text, ""
-    if text.endswith(":"):
+    if text.endswith(":") or not text:
         raise ValueError(f'expecting data after last colon: "{text}"')
     if len(zone.encode()) > _LONGEST_ZONE:
         raise ValueError(f"specified zone is too long: {len(zone.encode())} > {_LONGEST_ZONE}")

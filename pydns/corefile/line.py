@@ -19,7 +19,8 @@ class CorefileError(ValueError):
     """A Corefile that cannot be used, told in one line as CoreDNS tells it.
 
     ``hint`` says what would be right (or a near name); it is shown in parentheses at the end.
-    ``plugin`` is the plugin whose options are wrong, empty for errors of the grammar itself.
+    ``plugin`` is the plugin whose options are wrong, empty for errors of the grammar itself.  ``line`` is 0 when the
+    whole file is meant.
     """
 
     def __init__(
@@ -34,9 +35,8 @@ class CorefileError(ValueError):
         super().__init__(str(self))
 
     def __str__(self) -> str:
-        prefix = f"plugin/{self.plugin}: " if self.plugin else ""
         hint = f" ({self.hint})" if self.hint else ""
-        return one_line(f"{prefix}{self.file}:{self.line} - {self.kind}{self.message}{hint}")
+        return _located(f"{self.kind}{self.message}{hint}", self.file, self.line, self.plugin)
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,20 @@ class Line:
 
     def warn(self, message: str) -> None:
         """Note something that CoreDNS swallows silently; `Corefile.warnings` shows it once."""
-        prefix = f"plugin/{self.plugin}: " if self.plugin else ""
-        warning = one_line(f"{prefix}{self.file}:{self.line} - Warning: {message}")
+        warning = located_warning(message, self.file, self.line, self.plugin)
         if warning not in self.warnings:
             self.warnings.append(warning)
+
+
+def located_warning(message: str, file: str, line: int, plugin: str = "") -> str:
+    """A warning in one line, worded like an error."""
+    return _located(f"Warning: {message}", file, line, plugin)
+
+
+def _located(text: str, file: str, line: int, plugin: str) -> str:
+    prefix = f"plugin/{plugin}: " if plugin else ""
+    where = f"{file}:{line} - " if line else ""
+    return one_line(f"{prefix}{where}{text}")
 
 
 def one_line(text: str) -> str:

@@ -1,0 +1,287 @@
+"""Tokens of a Corefile to server blocks.
+
+Duty: CoreDNS's grammar (core/caddyfile): keys, braces, snippets, imports and variables, with its errors.  Rules:
+
+* ``{`` and ``}`` are braces only as whole tokens; ``{`` ends the keys wherever it stands.
+* A block without braces goes on to the end of the file or to a ``}``.
+* An import is replaced in place; what it brings may import again, `MAX_EXPANSIONS` times in all.
+* A block without keys is dropped; a Corefile without blocks is the built-in one.
+
+It does not know what any plugin's words mean.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pydns.corefile.cursor import Cursor
+from pydns.corefile.imports import NoMatch, import_files, read_text
+from pydns.corefile.keys import DEFAULT_PORT, Key, parse_key
+from pydns.corefile.lexer import Token, tokenize
+from pydns.corefile.line import CorefileError, Line, located_warning, near_name
+from pydns.corefile.tree import build_line
+from pydns.corefile.variables import expand
+
+MAX_EXPANSIONS = 10000
+DEFAULT_FILE = "Corefile"
+_IMPORT_HINT = "CoreDNS gives snippets no arguments; a variable such as {$NAME} can carry one"
+
+
+@dataclass(frozen=True)
+class ServerBlock:
+    """A server block: the zones it serves and its plugin lines in file order."""
+
+    keys: tuple[Key, ...]
+    lines: tuple[Line, ...]
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Corefile:
+    """A parsed Corefile.  ``warnings`` grows while plugins read their lines (`Line.warn`)."""
+
+    blocks: tuple[ServerBlock, ...]
+    warnings: list[str] = field(default_factory=list, compare=False)
+
+    def digest(self) -> str:
+        """SHA-512 of the parsed content, imports and line numbers included, in hex."""
+        return hashlib.sha512(repr(self.blocks).encode(errors="surrogatepass")).hexdigest()
+
+
+def load(
+    path: str | None, *, environ: Mapping[str, str], plugins: Sequence[str], dns_port: int = DEFAULT_PORT
+) -> Corefile:
+    """Read and parse the file ``path``; "stdin" is standard input.  Raises `CorefileError`.
+
+    None is ``Corefile`` in the working directory, or the built-in Corefile when there is none.
+    """
+    return parse(_read(path), _name(path), environ=environ, plugins=plugins, dns_port=dns_port)
+
+
+def _read(path: str | None) -> str:
+    try:
+        return sys.stdin.read() if path == "stdin" else read_text(path or DEFAULT_FILE)
+    except OSError as error:
+        if path is None and isinstance(error, FileNotFoundError):
+            return ""
+        how = "flag" if path else "default"
+        reason = (error.strerror or str(error)).lower()
+        message = f"loading Caddyfile via {how}: open {path or DEFAULT_FILE}: {reason}"
+        raise CorefileError(message, path or DEFAULT_FILE, 0, kind="") from None
+
+
+def _name(path: str | None) -> str:
+    return "/dev/stdin" if path == "stdin" else path or DEFAULT_FILE
+
+
+def parse(
+    text: str,
+    file: str = DEFAULT_FILE,
+    *,
+    environ: Mapping[str, str],
+    plugins: Sequence[str],
+    dns_port: int = DEFAULT_PORT,
+) -> Corefile:
+    """Parse ``text``; raises `CorefileError`.
+
+    ``plugins`` are the words that may start a plugin line; ``dns_port`` is the port of dns:// keys that name none.
+    """
+    warnings: list[str] = []
+    blocks = _Parser(text, file, environ, plugins, warnings).run()
+    if not blocks:
+        text = f".:{dns_port} {{\nwhoami\nlog\n}}\n"
+        blocks = _Parser(text, DEFAULT_FILE, environ, (*plugins, "whoami", "log"), warnings).run()
+    return Corefile(tuple(_server_block(block, dns_port) for block in blocks), warnings)
+
+
+class _Block(NamedTuple):
+    """A server block whose keys are still words."""
+
+    keys: list[Token]
+    lines: list[Line]
+
+
+def _server_block(block: _Block, dns_port: int) -> ServerBlock:
+    first = block.keys[0]
+    keys = tuple(key for word in block.keys for key in parse_key(word.text, word.file, word.line, dns_port))
+    return ServerBlock(keys, tuple(block.lines), first.file, first.line)
+
+
+class _Parser(Cursor):
+    """One pass over the tokens; imports change them in place."""
+
+    def __init__(
+        self, text: str, file: str, environ: Mapping[str, str], plugins: Sequence[str], warnings: list[str]
+    ) -> None:
+        super().__init__(tokenize(text, file), file)
+        self.environ = environ
+        self.plugins = plugins
+        self.warnings = warnings
+        self.snippets: dict[str, list[Token]] = {}
+        self.snippet_expansions = 0
+        self.file_expansions = 0
+
+    def run(self) -> list[_Block]:
+        blocks = []
+        while self.advance():
+            keys, at_end = self._keys()
+            if not at_end and _is_snippet(keys):
+                self._define_snippet(keys[0].text[1:-1])
+                continue
+            block = _Block(keys, [] if at_end else self._contents())
+            if keys:
+                blocks.append(block)
+            else:
+                self._warn("a server block without zones is dropped")
+        return blocks
+
+    def _keys(self) -> tuple[list[Token], bool]:
+        """The keys of a block, and whether the file ends with them."""
+        keys: list[Token] = []
+        another = False
+        while True:
+            word = self._expand(self.current)
+            if word == "import" and self.on_new_line():
+                self._import()
+                continue
+            if word == "{":
+                if another:
+                    raise self.error("Expected another address but had '{' - check for extra comma")
+                return keys, False
+            if word:
+                another = word.endswith(",")
+                keys.append(self.current._replace(text=word.removesuffix(",")))
+            if not self.advance():
+                if another:
+                    raise self.error("Unexpected EOF")
+                return keys, True
+            if not another and self.on_new_line():
+                return keys, False
+
+    def _contents(self) -> list[Line]:
+        """The plugin lines of a block, to its closing brace."""
+        opening = self.current
+        braces = opening.text == "{"
+        if not braces:
+            self.at -= 1
+        lines: list[Line] = []
+        closed = False
+        while not closed and self.advance():
+            closed = self.current.text == "}"
+            if self.current.text == "import":
+                self._import()
+                self.at -= 1
+            elif not closed:
+                lines.append(self._plugin_line())
+        if braces and self.current.text != "}":
+            raise self.unexpected("}")
+        if braces and not closed:
+            self._warn(f"the '{{' of line {opening.line} has no closing '}}'")
+        return lines
+
+    def _plugin_line(self) -> Line:
+        name = self._expand(self.current)
+        if name not in self.plugins:
+            raise self.error(f"Unknown directive '{name}'", near_name(name, self.plugins))
+        tokens = [self.current._replace(text=name)]
+        nesting = 0
+        while self.advance():
+            text = self.current.text
+            if text == "{":
+                nesting += 1
+            elif not nesting and self.on_new_line():
+                self.at -= 1  # read too far
+                break
+            elif text == "}" and not nesting:
+                raise self.error("Unexpected '}' because no matching opening brace")
+            elif text == "}":
+                nesting -= 1
+            elif text == "import" and self.on_new_line():
+                self._import()
+                self.at -= 1
+                continue
+            tokens.append(self._expand_in_place())
+        if nesting:
+            raise self.error("Unexpected EOF", "a '}' is missing")
+        return build_line(tokens, name, self.warnings)
+
+    def _expand_in_place(self) -> Token:
+        """The current token with its variables replaced; a value of several lines counts as such afterwards."""
+        self.tokens[self.at] = self.current._replace(text=self._expand(self.current))
+        return self.current
+
+    def _expand(self, token: Token) -> str:
+        try:
+            return expand(token.text, self.environ)
+        except ValueError as error:
+            raise self.error(str(error)) from None
+
+    def _warn(self, message: str) -> None:
+        self.warnings.append(located_warning(message, self.current.file, self.current.line))
+
+    # Snippets and imports.
+
+    def _define_snippet(self, name: str) -> None:
+        if name in self.snippets:
+            raise self.error(f"redeclaration of previously declared snippet {name}")
+        body = self._snippet_body()
+        if self._imports(body, name):
+            raise self.error(f"maximum snippet import depth ({MAX_EXPANSIONS}) exceeded", f"{name} imports itself")
+        self.snippets[name] = body
+
+    def _snippet_body(self) -> list[Token]:
+        if self.current.text != "{":
+            raise self.unexpected("{")
+        body: list[Token] = []
+        nesting = 1
+        while self.advance():
+            nesting += {"{": 1, "}": -1}.get(self.current.text, 0)
+            if not nesting:
+                return body
+            body.append(self.current)
+        raise self.unexpected("}")
+
+    def _imports(self, body: list[Token], name: str) -> bool:
+        lines = zip([None, *body], body, body[1:], strict=False)
+        return any(
+            word.text == "import" and self._expand(argument) == name
+            for before, word, argument in lines
+            if before is None or (before.file, before.line) != (word.file, word.line)
+        )
+
+    def _import(self) -> None:
+        """Replace the import at the cursor by what it names; the cursor is then at the first token of that."""
+        if not self.advance_on_line():
+            raise self.error(f"Wrong argument count or unexpected line ending after '{self.current.text}'")
+        pattern = self._expand(self.current)
+        if not pattern:
+            raise self.error("Import requires a non-empty filepath")
+        if self.advance_on_line():
+            raise self.error("Import takes only one argument (glob pattern or file)", _IMPORT_HINT)
+        self.splice(self._imported(pattern))
+
+    def _imported(self, pattern: str) -> list[Token]:
+        if pattern in self.snippets:
+            self.snippet_expansions += 1
+            if self.snippet_expansions > MAX_EXPANSIONS:
+                raise self.error(f"maximum snippet import depth ({MAX_EXPANSIONS}) exceeded")
+            return self.snippets[pattern]
+        self.file_expansions += 1
+        if self.file_expansions > MAX_EXPANSIONS:
+            raise self.error(f"maximum file import depth ({MAX_EXPANSIONS}) exceeded")
+        try:
+            return import_files(pattern, self.current.file)
+        except NoMatch as nothing:
+            self._warn(str(nothing))
+            return []
+        except ValueError as error:
+            raise self.error(str(error), near_name(pattern, self.snippets)) from None
+
+
+def _is_snippet(keys: list[Token]) -> bool:
+    return len(keys) == 1 and keys[0].text.startswith("(") and keys[0].text.endswith(")")

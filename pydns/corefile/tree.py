@@ -1,0 +1,66 @@
+"""The tokens of one plugin to a `Line` with its sub-lines.
+
+Duty: which words belong to a line and which lines to a pair of braces.  ``{`` ends the words of its line; ``}`` closes
+braces only at the start of a line and is a word elsewhere, as in CoreDNS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydns.corefile.lexer import Token
+from pydns.corefile.line import CorefileError, Line
+
+MAX_DEPTH = 50
+"""CoreDNS has no plugin with more than two levels of braces."""
+
+
+def build_line(tokens: Sequence[Token], plugin: str, warnings: list[str]) -> Line:
+    """The line that ``tokens`` (at least one) make; raises `CorefileError` for tokens behind its closing brace."""
+    tree = _Tree(tokens, plugin, warnings)
+    line = tree.line(0)
+    if tree.at < len(tokens):
+        extra = tokens[tree.at]
+        hint = "an opening brace stands on the line of its plugin" if extra.text == "{" else ""
+        raise CorefileError(
+            f"Unexpected token '{extra.text}' after '{plugin}'", extra.file, extra.line, hint=hint, plugin=plugin
+        )
+    return line
+
+
+class _Tree:
+    def __init__(self, tokens: Sequence[Token], plugin: str, warnings: list[str]) -> None:
+        self.tokens = tokens
+        self.plugin = plugin
+        self.warnings = warnings
+        self.at = 0
+
+    def line(self, depth: int) -> Line:
+        first = self._take()
+        args: list[str] = []
+        while self._word_follows() and self.tokens[self.at].text != "{":
+            args.append(self._take().text)
+        block = None
+        if first.text == "{":  # a brace on a line of its own: a property of that name, which nobody knows
+            block = self._block(depth, first)
+        elif self._word_follows():
+            block = self._block(depth, self._take())
+        return Line(first.text, tuple(args), first.file, first.line, block, self.plugin, self.warnings)
+
+    def _block(self, depth: int, brace: Token) -> tuple[Line, ...]:
+        if depth >= MAX_DEPTH:
+            raise CorefileError(f"more than {MAX_DEPTH} levels of braces", brace.file, brace.line, plugin=self.plugin)
+        lines: list[Line] = []
+        while self.at < len(self.tokens):
+            if self.tokens[self.at].text == "}":
+                self.at += 1
+                break
+            lines.append(self.line(depth + 1))
+        return tuple(lines)
+
+    def _take(self) -> Token:
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def _word_follows(self) -> bool:
+        return self.at < len(self.tokens) and self.tokens[self.at].follows(self.tokens[self.at - 1])
