@@ -16,7 +16,7 @@ from pydns.dns.name import normalize, reverse_zones
 DEFAULT_PORT = 53
 PORTS = {"dns": 53, "tls": 853, "quic": 853, "grpc": 443, "https3": 443, "https": 443}
 
-_PORT = re.compile(r"[+-]?[0-9]+")
+_PORT = re.compile(r"[+-]?[0-9]{1,19}")
 _CIDR = re.compile(r"[0-9a-fA-F:.]+/[0-9]{1,3}")
 _LONGEST_ZONE = 255
 
@@ -88,19 +88,25 @@ def zones_of(text: str) -> tuple[tuple[str, ...], int | None]:
         raise ValueError(f'expecting data after last colon: "{text}"')
     if len(zone.encode()) > _LONGEST_ZONE:
         raise ValueError(f"specified zone is too long: {len(zone.encode())} > {_LONGEST_ZONE}")
-    return _expand(zone), int(port[:20]) if port else None
+    return _expand(zone), int(port) if port else None
 
 
 def _expand(zone: str) -> tuple[str, ...]:
     if _CIDR.fullmatch(zone):
         try:
-            return tuple(reverse_zones(zone))
+            reverse = tuple(reverse_zones(zone))
         except ValueError:
-            pass  # 10.7.3.0/33 is a name
+            reverse = ()  # 10.7.3.0/33 is a name
+        if reverse and ":" in zone and zone[0] in ":0":
+            raise ValueError(f"invalid CIDR {zone}")
+        if reverse:
+            return reverse
     try:
-        return (normalize(zone),)
+        if zone:
+            return (normalize(zone),)
     except ValueError:
-        raise ValueError(f"zone is not a valid domain name: {zone}") from None
+        pass
+    raise ValueError(f"zone is not a valid domain name: {zone}")
 
 
 def _zone_hint(text: str) -> str:

@@ -43,6 +43,7 @@ O = TypeVar("O", bound="Options")  # noqa: E741
 Role = Literal["argument", "option", "flag", "ignored"]
 
 REQUIRED: Any = object()
+UNEXPECTED_BRACE = "Unexpected token '{', expecting argument"
 WRONG_ARGS = "Wrong argument count or unexpected line ending after '{}'"
 
 
@@ -74,10 +75,14 @@ class Declared:
         return cast(str, getattr(self.convert, "metavar", "")) or self.name.upper()
 
     @property
+    def is_options(self) -> bool:
+        return isinstance(self.convert, type) and issubclass(self.convert, Options)
+
+    @property
     def words(self) -> str:
         """The words that follow a property (or stand for an argument), as in a Syntax section."""
-        if isinstance(self.convert, type) and issubclass(self.convert, Options):
-            return self.convert.usage()
+        if self.is_options:
+            return cast(str, self.convert.usage())
         if self.role in ("flag", "ignored"):
             return ""
         several = "..." if self.many else ""
@@ -184,7 +189,7 @@ class Options:
         """The options that ``line`` states; raises `CorefileError` with file and line."""
         values = cls._read_arguments(line)
         if line.block is not None and not cls._takes_block():
-            raise line.error("Unexpected token '{', expecting argument", cls._usage_hint(line.name))
+            raise line.error(UNEXPECTED_BRACE, cls._usage_hint(line.name))
         for part in line.block or ():
             cls._read_property(part, values)
         options = cls(**values)
@@ -198,7 +203,7 @@ class Options:
     def read_unknown(cls, line: Line, values: dict[str, Any]) -> None:
         """Meet a property that is not declared: an error, unless a subclass puts it into ``values`` (field → value)."""
         names = [declared.name for declared in cls._properties().values()]
-        raise line.error(cls.unknown.format(line.name), near_name(line.name, names))
+        raise cls._unknown(line, line.name, near_name(line.name, names))
 
     @classmethod
     def usage(cls) -> str:
@@ -219,9 +224,15 @@ class Options:
         return [_row(declared) for declared in declarations(cls).values()]
 
     @classmethod
+    def _unknown(cls, line: Line, name: str, hint: str) -> CorefileError:
+        if name == "{" and cls.unknown == WRONG_ARGS:
+            return line.error(UNEXPECTED_BRACE, hint)
+        return line.error(cls.unknown.format(name), hint)
+
+    @classmethod
     def _property_syntax(cls) -> Iterator[str]:
         for declared in cls._properties().values():
-            if isinstance(declared.convert, type) and issubclass(declared.convert, Options):
+            if declared.is_options:
                 yield from declared.convert.syntax(declared.name).splitlines()
             elif declared.role != "ignored":
                 yield f"{declared.name} {declared.words}".rstrip()
@@ -271,6 +282,8 @@ class Options:
         if declared.role == "ignored":
             line.warn(f"property '{line.name}' is accepted and has no effect")
             return
+        if line.block is not None and not declared.is_options:
+            raise cls._unknown(line, "{", f"{declared.name} takes no braces")
         value = _read_value(line, declared)
         values[key] = values.get(key, ()) + value if declared.many else value
 
@@ -290,11 +303,9 @@ def declarations(options: type[Options]) -> dict[str, Declared]:
 
 def _read_value(line: Line, declared: Declared) -> Any:
     """The value of one property line; a tuple when the property collects."""
-    if isinstance(declared.convert, type) and issubclass(declared.convert, Options):
+    if declared.is_options:
         value = declared.convert.parse(line)
         return (value,) if declared.many else value
-    if line.block is not None:
-        raise line.error("unknown property '{'", f"{declared.name} takes no braces")
     if not declared.takes(len(line.args)):
         raise line.wrong_args(f"usage: {declared.name} {declared.words}".rstrip())
     if declared.role == "flag":

@@ -134,6 +134,8 @@ class _Parser(Cursor):
                 self._define_snippet(keys[0].text[1:-1])
                 continue
             block = _Block(keys, [] if at_end else self._contents())
+            if any(key.text == "}" for key in keys):
+                self._warn("a '}' without '{' is taken as the zone '}'")
             if keys:
                 blocks.append(block)
             else:

@@ -1,7 +1,8 @@
 """The tokens of one plugin to a `Line` with its sub-lines.
 
-Duty: which words belong to a line and which lines to a pair of braces.  ``{`` ends the words of its line; ``}`` closes
-braces only at the start of a line and is a word elsewhere, as in CoreDNS.
+Duty: which words belong to a line and which lines to a pair of braces.  ``{`` ends the words of its line.  ``}`` closes
+braces at the start of a line and, as the last of its plugin, at the end of one: CoreDNS takes ``forward . 1.1.1.1
+{ max_fails 3 }``, though other plugins refuse the same.  Anywhere else it is a word.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ class _Tree:
     def line(self, depth: int) -> Line:
         first = self._take()
         args: list[str] = []
-        while self._word_follows() and self.tokens[self.at].text != "{":
+        while self._word_follows() and self.tokens[self.at].text != "{" and not (depth and self._only_closing()):
             args.append(self._take().text)
         block = None
         if first.text == "{":  # a brace on a line of its own: a property of that name, which nobody knows
             block = self._block(depth, first)
-        elif self._word_follows():
+        elif self._word_follows() and self.tokens[self.at].text == "{":
             block = self._block(depth, self._take())
         return Line(first.text, tuple(args), first.file, first.line, block, self.plugin, self.warnings)
 
@@ -57,6 +58,9 @@ class _Tree:
                 break
             lines.append(self.line(depth + 1))
         return tuple(lines)
+
+    def _only_closing(self) -> bool:
+        return all(token.text == "}" for token in self.tokens[self.at :])
 
     def _take(self) -> Token:
         self.at += 1
