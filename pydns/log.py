@@ -1,0 +1,59 @@
+"""CoreDNS's log lines: ``[LEVEL] plugin/NAME: text`` on standard output, without a time stamp.
+
+Whoever collects a container's output adds the time; dashboards and alerts written for CoreDNS match these lines.
+"""
+
+import sys
+from collections.abc import Callable
+
+Sink = Callable[[str], object]
+
+
+class _Output:
+    """Where lines go and whether ``[DEBUG]`` lines are among them (the *debug* plugin turns them on)."""
+
+    def __init__(self) -> None:
+        self.debug = False
+        self.sink: Sink = self.to_stdout
+
+    @staticmethod
+    def to_stdout(line: str) -> None:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+
+OUTPUT = _Output()
+
+
+class Log:
+    """A source of log lines; ``prefix`` stands before each text."""
+
+    __slots__ = ("prefix",)
+
+    def __init__(self, prefix: str = "") -> None:
+        self.prefix = prefix
+
+    def _write(self, level: str, text: str) -> None:
+        OUTPUT.sink(f"[{level}] {self.prefix}{text}")
+
+    def debug(self, text: str) -> None:
+        if OUTPUT.debug:
+            self._write("DEBUG", text)
+
+    def info(self, text: str) -> None:
+        self._write("INFO", text)
+
+    def warning(self, text: str) -> None:
+        self._write("WARNING", text)
+
+    def error(self, text: str) -> None:
+        self._write("ERROR", text)
+
+    def fatal(self, text: str) -> None:
+        """The caller ends the process after this."""
+        self._write("FATAL", text)
+
+
+def for_plugin(name: str) -> Log:
+    """The log of one plugin."""
+    return Log(f"plugin/{name}: ")

@@ -1,0 +1,343 @@
+"""What a plugin is, and what it may know of the server around it.
+
+A plugin is a class with a ``name``, an `Options` dataclass and, as a link of the chain, the coroutine ``serve``:
+
+* to answer, return a `Message` (see `Query.reply`);
+* to pass on, ``return await self.next(query)``; to change a reply, await that and return a changed copy;
+* CoreDNS's "rcode returned, nothing written" is ``raise Failure(rcode, why)``: never cached, logged by *errors*, made a
+  reply by the server;
+* ``raise Dropped()`` sends no reply at all.
+
+Consent to the packet cache is explicit and defaults to no, twice: the class says ``replay_safe`` where serving the same
+bytes again without calling it is right, and a reply carries a `Replay`.
+
+This module knows no plugin by name and no socket.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, cast, runtime_checkable
+
+from pydns import log
+from pydns.corefile.options import Options
+from pydns.dns.edns import MIN_SIZE, Edns
+from pydns.dns.message import MAX_MESSAGE, RR, Message, Question
+from pydns.dns.types import OPCODE_MASK, Flag, Opcode, Rcode
+from pydns.metrics import Metrics
+
+if TYPE_CHECKING:
+    from pydns.corefile.keys import Key
+    from pydns.corefile.line import Line
+    from pydns.http import HttpListeners
+
+Address = tuple[str, int]
+P = TypeVar("P")
+
+
+class Failure(Exception):
+    """A query that ends without a reply written below: the server answers ``rcode`` alone.
+
+    ``why`` is what *errors* logs; empty for an rcode that CoreDNS returns without an error.
+    """
+
+    def __init__(self, rcode: int = Rcode.SERVFAIL, why: str = "") -> None:
+        super().__init__(why)
+        self.rcode = rcode
+        self.why = why
+
+
+class Dropped(Exception):
+    """The query gets no reply."""
+
+
+class Server(Protocol):
+    """The listener that a query came in by."""
+
+    label: str
+    """CoreDNS's server label: ``dns://:53``, ``dns://127.0.0.1:53``."""
+
+    async def resolve(self, query: Query) -> Message:
+        """Answer as if a client had asked: zone chosen anew, failures made replies (CoreDNS's ``upstream.Lookup``)."""
+
+
+class Query:
+    """One question on its way through a chain.
+
+    ``client`` and ``local`` are (host, port) of the two ends, ``transport`` is ``udp`` or ``tcp``, ``received`` a
+    clock reading in seconds, ``zone`` the block's zone that matched (lower-case), ``size`` the octets of the message,
+    ``metadata`` what plugins noted about it (label → value, evaluated when asked for).
+    """
+
+    __slots__ = (
+        "client", "depth", "local", "message", "metadata", "name", "received", "server", "size", "transport",
+        "view", "zone",
+    )  # fmt: skip
+
+    message: Message
+    name: str
+
+    def __init__(
+        self,
+        message: Message,
+        client: Address,
+        local: Address,
+        transport: str,
+        server: Server,
+        *,
+        size: int = 0,
+        received: float = 0.0,
+    ) -> None:
+        assert message.question is not None
+        self.message = message
+        self.name = message.question.name.lower()
+        self.client = client
+        self.local = local
+        self.transport = transport
+        self.server = server
+        self.size = size
+        self.received = received
+        self.zone = "."
+        self.view = ""
+        self.depth = 0
+        self.metadata: dict[str, Callable[[], str]] = {}
+
+    @property
+    def question(self) -> Question:
+        return cast(Question, self.message.question)
+
+    @property
+    def qname(self) -> str:
+        """The name in the client's letter case; ``name`` is the same in lower case."""
+        return self.question.name
+
+    @property
+    def qtype(self) -> int:
+        return self.question.type
+
+    @property
+    def qclass(self) -> int:
+        return self.question.cls
+
+    @property
+    def do(self) -> bool:
+        """Whether the client wants DNSSEC records."""
+        return self.message.edns is not None and self.message.edns.do
+
+    @property
+    def family(self) -> int:
+        """4 or 6: the client's address family."""
+        return 6 if ":" in self.client[0] else 4
+
+    @property
+    def max_size(self) -> int:
+        """Octets that a reply may have: over UDP what the client advertises, 512 at least."""
+        if self.transport == "tcp":
+            return MAX_MESSAGE
+        edns = self.message.edns
+        return MIN_SIZE if edns is None else max(MIN_SIZE, edns.size)
+
+    def reply(
+        self,
+        rcode: int = Rcode.NOERROR,
+        *,
+        flags: int = 0,
+        answer: Iterable[RR] = (),
+        authority: Iterable[RR] = (),
+        additional: Iterable[RR] = (),
+        edns: Edns | None = None,
+    ) -> Message:
+        """A reply to this query: ID, opcode, question, RD and CD copied (miekg/dns ``SetReply``).
+
+        ``edns`` only where a plugin has something to say in it: the server adds the OPT record that the client is due.
+        """
+        asked = self.message
+        kept = OPCODE_MASK | Flag.CD | (Flag.RD if asked.opcode == Opcode.QUERY else 0)
+        word = Flag.QR | asked.flags & kept | flags
+        return Message(asked.id, word, rcode, asked.question, tuple(answer), tuple(authority), tuple(additional), edns)
+
+    def with_message(self, message: Message) -> Query:
+        """The same query with another message, for the links below."""
+        other = Query(
+            message, self.client, self.local, self.transport, self.server, size=self.size, received=self.received
+        )
+        other.zone = self.zone
+        other.view = self.view
+        other.depth = self.depth
+        other.metadata = self.metadata
+        return other
+
+    def ask(self, name: str, qtype: int) -> Query:
+        """The same query with another question of the same class; one deeper, so that loops end."""
+        question = Question(name, qtype, self.qclass)
+        other = self.with_message(self.message._replace(question=question))
+        other.depth += 1
+        return other
+
+
+Serve = Callable[[Query], Awaitable[Message]]
+
+
+@dataclass
+class Settings:
+    """What plugins without a link of their own say about the block that they stand in."""
+
+    addresses: tuple[str, ...] = ()
+    """Addresses to listen on (*bind*); none means all."""
+    debug: bool = False
+    """Whether a bug ends the process instead of one query (*debug*)."""
+    stacktrace: bool = False
+    """Whether a bug is logged with its stack (*errors*)."""
+    root: Path = Path()
+    """The base of relative file names (*root*)."""
+    read_timeout: float = 3.0
+    """Seconds until the first query of a TCP connection must have come."""
+    write_timeout: float = 5.0
+    """Seconds that a TCP client may leave replies unread."""
+    idle_timeout: float = 10.0
+    """Seconds that a TCP connection may be silent."""
+    workers: int = 1
+    """Sockets for each address (*multisocket*)."""
+
+
+class Changes:
+    """Tells whoever remembers replies which data changed (the tags of a `Replay`)."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Callable[[Iterable[Hashable]], None]] = []
+
+    def listen(self, listener: Callable[[Iterable[Hashable]], None]) -> None:
+        self._listeners.append(listener)
+
+    def forget(self, listener: Callable[[Iterable[Hashable]], None]) -> None:
+        self._listeners.remove(listener)
+
+    def publish(self, tags: Iterable[Hashable]) -> None:
+        """Call this in the loop iteration that applies the change."""
+        for listener in self._listeners:
+            listener(tags)
+
+
+@dataclass
+class Process:
+    """What all server blocks share, also over reloads.
+
+    ``clock`` is monotonic seconds, ``wall`` Unix seconds.  ``kubeconfig`` and ``manifests`` are what the command line
+    puts in place of the API named in the Corefile.
+    """
+
+    metrics: Metrics
+    http: HttpListeners
+    corefile: str = "Corefile"
+    clock: Callable[[], float] = time.monotonic
+    wall: Callable[[], float] = time.time
+    random: random.Random = field(default_factory=random.SystemRandom)
+    kubeconfig: Path | None = None
+    manifests: tuple[Path, ...] = ()
+    changes: Changes = field(default_factory=Changes)
+    fatal: Callable[[], None] = lambda: None
+    """Ends the process with exit status 1 after a fatal log line."""
+    reload: Callable[[], Awaitable[bool]] | None = None
+    """Replaces the running configuration by the Corefile as it is now; False where that failed."""
+
+
+@dataclass
+class Block:
+    """One server block as its plugins see it."""
+
+    keys: tuple[Key, ...]
+    process: Process
+    settings: Settings = field(default_factory=Settings)
+    plugins: dict[str, Plugin] = field(default_factory=dict)
+    """The block's plugins by name, in the order in which they run; complete when ``start`` is called."""
+
+    @property
+    def zones(self) -> tuple[str, ...]:
+        """The block's zones, lower-case, in the order written."""
+        return tuple(dict.fromkeys(key.zone for key in self.keys))
+
+    def path(self, name: str | Path) -> Path:
+        """A file name of the Corefile, relative to *root*."""
+        return self.settings.root / name
+
+    def having(self, protocol: type[P]) -> list[P]:
+        """The block's plugins that have what a Protocol asks for."""
+        return [plugin for plugin in self.plugins.values() if isinstance(plugin, protocol)]
+
+
+class Plugin:
+    """Base of every plugin.  One without a ``serve`` of its own is no link of the chain: it changes settings."""
+
+    name: ClassVar[str]
+    options: ClassVar[type[Options]]
+    repeatable: ClassVar[bool] = False
+    """Whether several lines in one block make one plugin; its ``__init__`` then gets the list of their options."""
+    replay_safe: ClassVar[bool] = False
+    """Whether a reply may be sent again without calling this plugin."""
+
+    next: Serve
+    """The link behind this one."""
+
+    def __init__(self, block: Block, conf: Any) -> None:
+        self.block = block
+        self.process = block.process
+        self.log = log.for_plugin(self.name)
+
+    @classmethod
+    def setup(cls, block: Block, lines: Sequence[Line]) -> Self:
+        """Make the plugin from its lines in one server block.  Raises CorefileError."""
+        if cls.repeatable:
+            return cls(block, [cls.options.parse(line) for line in lines])
+        if len(lines) > 1:
+            raise lines[1].only_once()
+        return cls(block, cls.options.parse(lines[0]))
+
+    async def serve(self, query: Query) -> Message:
+        """Answer ``query``, or pass it to ``next``."""
+        return await self.next(query)
+
+    async def start(self) -> None:
+        """Before the sockets open.  Raises ValueError or OSError where the plugin cannot do its work."""
+
+    async def serving(self) -> None:
+        """After the sockets opened; must return soon."""
+
+    async def lameduck(self) -> None:
+        """Before the final stop, while queries are still answered."""
+
+    async def stop(self) -> None:
+        """After the sockets closed, or after a reload put another configuration in place."""
+
+    @classmethod
+    def is_link(cls) -> bool:
+        return cls.serve is not Plugin.serve
+
+
+@runtime_checkable
+class Ready(Protocol):
+    """A plugin with a readiness state, for *ready*."""
+
+    name: ClassVar[str]
+
+    def is_ready(self) -> bool: ...
+
+
+@runtime_checkable
+class Describes(Protocol):
+    """A plugin that notes facts about a query, for *metadata*."""
+
+    def metadata(self, query: Query) -> dict[str, Callable[[], str]]: ...
+
+
+@runtime_checkable
+class Counts(Protocol):
+    """A plugin that counts queries which no block's chain saw, for *prometheus*.
+
+    ``rcode`` is what the server answered on its own (REFUSED, FORMERR, NOTIMP, BADVERS).
+    """
+
+    def refused(self, query: Query, reply: Message, size: int) -> None: ...

@@ -1,0 +1,1 @@
+"""The plugins, one module each; see `pydns.registry` for their order."""

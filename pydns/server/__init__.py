@@ -1,0 +1,1 @@
+"""Sockets, dispatch and the life of the process."""
