@@ -166,6 +166,8 @@ def longest_zone(name: str, zones: tuple[str, ...]) -> str | None:
 
 def normalize(text: str) -> str:
     """Lower-cased and absolute, checked (CoreDNS plugin.Name.Normalize).  Raises BadName."""
+    if not text:
+        raise BadName("empty name (the root is written '.')")
     name = text.lower()
     if not name.endswith(".") or name.endswith("\\."):
         name += "."
