@@ -70,10 +70,11 @@ def test_compression_never_changes_letter_case() -> None:
 @pytest.mark.parametrize("edns", [None, Edns(512)])
 def test_truncation_is_exact(sizes: tuple[int, int, int], edns: Edns | None) -> None:
     """At the full size nothing is cut; an octet less costs the last record and sets TC, wherever that record stood."""
-    sections = [
-        tuple(RR(QUESTION.name, Type.A, 5, bytes((10, s, 0, i))) for i in range(n)) for s, n in enumerate(sizes)
-    ]
-    whole = Message(1, Flag.QR, 0, QUESTION, *sections, edns)  # type: ignore[arg-type]
+    answer, authority, additional = (
+        tuple(RR(QUESTION.name, Type.A, 5, bytes((10, section, 0, i))) for i in range(count))
+        for section, count in enumerate(sizes)
+    )
+    whole = Message(1, Flag.QR, 0, QUESTION, answer, authority, additional, edns)
     wire = pack(whole)
     assert parse(pack(whole, len(wire))) == whole
     cut = parse(pack(whole, len(wire) - 1))
