@@ -48,9 +48,10 @@ class ApiHealth:
             self._refused(kind, error)
         elif now - self._reported >= REMIND:
             self._reported = now
+            away = f" for {round(now - self._since)}s" if now > self._since else ""
             logger.warning(
-                "plugin/kubernetes: no %s from the Kubernetes API for %ds, answering from what is known: %s",
-                *(kind, round(now - self._since), error),
+                "plugin/kubernetes: no %s from the Kubernetes API%s, answering from what is known: %s",
+                *(kind, away, error),
             )
 
     def ok(self, kind: Kind) -> None:

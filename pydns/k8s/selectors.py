@@ -9,7 +9,7 @@ them.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Final, Self
 
 MAX_LABEL: Final = 63
 LABEL = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
@@ -57,16 +57,6 @@ class Selector:
     def parse(cls, text: str) -> Self:
         """Read the API's text form; raises ValueError."""
         return cls(tuple(Parser(text).requirements()))
-
-    @classmethod
-    def from_object(cls, selector: Mapping[str, Any]) -> Self:
-        """From a workload's spec.selector: matchLabels and matchExpressions; raises ValueError."""
-        equal = [Requirement(key, "In", (value,)) for key, value in (selector.get("matchLabels") or {}).items()]
-        expressions = [
-            Requirement(one["key"], one["operator"], tuple(one.get("values") or ()))
-            for one in selector.get("matchExpressions") or ()
-        ]
-        return cls((*equal, *expressions))
 
     def __str__(self) -> str:
         return ",".join(str(one) for one in sorted(self.requirements, key=lambda one: one.key))

@@ -1,0 +1,181 @@
+"""YAML files and the Kubernetes objects written in them, each with the place it was written at.
+
+Knows what every object has (apiVersion, kind, metadata), not what the kinds mean (`derive`).
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import msgspec
+import yaml
+
+from pydns.k8s.source import SourceError
+
+SUFFIXES: Final = (".yaml", ".yml", ".json")
+FAULT = re.compile(r"(?P<what>.*?)(?: - at `(?:key` in `)?\$(?P<path>.*)`)?", re.DOTALL)
+STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
+PLAIN: Final = {
+    "str": "a string",
+    "int": "an integer",
+    "bool": "true or false",
+    "object": "a mapping",
+    "array": "a list",
+    "float": "a fraction",
+}
+
+T = TypeVar("T")
+
+
+class ManifestError(SourceError):
+    """A manifest that is wrong: `FILE:LINE - what is wrong and what would be right`."""
+
+
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """YAML as Kubernetes reads it: a date is a string."""
+
+
+Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+    for first, resolvers in Loader.yaml_implicit_resolvers.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One object; `node` is what the YAML parser read it from."""
+
+    file: str
+    data: Mapping[str, Any]
+    node: yaml.Node
+
+    @property
+    def kind(self) -> str:
+        return str(self.data["kind"])
+
+    @property
+    def name(self) -> str:
+        return str(self.data["metadata"]["name"])
+
+    @property
+    def namespace(self) -> str:
+        return str(self.data["metadata"].get("namespace") or "default")
+
+    def error(self, path: str, message: str) -> ManifestError:
+        """What is wrong with the value at `path`, a path such as `.spec.ports[0].port`."""
+        line = line_of(self.node, path)
+        where = f"{path.lstrip('.')}: " if path else ""
+        namespace = "" if self.kind == "Namespace" else f"{self.namespace}/"
+        return ManifestError(f"{self.file}:{line} - {self.kind} {namespace}{self.name}: {where}{message}")
+
+    def read(self, type_: type[T]) -> T:
+        """The fields that `type_` declares; raises ManifestError for a value of another type."""
+        try:
+            return msgspec.convert(self.data, type_)
+        except msgspec.ValidationError as error:
+            fault = FAULT.fullmatch(str(error))
+            assert fault is not None
+            raise self.error(fault["path"] or "", in_words(fault["what"]))
+
+
+def in_words(fault: str) -> str:
+    """msgspec's "Expected `int | null`, got `str`" in words for somebody who writes YAML."""
+    words = re.sub(r"`(\w+)(?: \| null)?`", lambda found: PLAIN.get(found[1], found[1]), fault)
+    hint = " (quote it)" if words.startswith("Expected a string, got") and not words.endswith("got null") else ""
+    return (words[:1].lower() + words[1:]).replace("`", "") + hint
+
+
+def line_of(node: yaml.Node, path: str) -> int:
+    """The line of the deepest part of `path` that is there."""
+    line = first_line(node)
+    for name, index in STEP.findall(path):
+        child = child_of(node, name, index)
+        if child is None:
+            break
+        line, node = child
+    return line
+
+
+def first_line(node: yaml.Node) -> int:
+    return int(node.start_mark.line) + 1
+
+
+def child_of(node: yaml.Node, name: str, index: str) -> tuple[int, yaml.Node] | None:
+    """The line on which a member begins, and the member."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == name:
+                return first_line(key), value
+    elif isinstance(node, yaml.SequenceNode) and index.isdigit() and int(index) < len(node.value):
+        child = node.value[int(index)]
+        return first_line(child), child
+    return None
+
+
+def manifest_files(paths: Sequence[str]) -> Iterator[Path]:
+    """The files given, and the YAML and JSON files right in the directories given; raises ManifestError."""
+    for path in map(Path, paths):
+        if path.is_dir():
+            yield from sorted(file for file in path.iterdir() if is_manifest(file) and file.is_file())
+        elif path.exists():
+            yield path
+        else:
+            raise ManifestError(f"{path}: no such file or directory")
+
+
+def is_manifest(path: Path) -> bool:
+    return path.suffix in SUFFIXES and not path.name.startswith(".")
+
+
+def read_file(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ManifestError(f"{path}: {error.strerror or error}")
+
+
+def parse(file: str, text: bytes) -> Iterator[Document]:
+    """The objects of one file, those of lists one by one; raises ManifestError."""
+    try:
+        loader = Loader(text)
+        while loader.check_node():
+            node = loader.get_node()
+            data = loader.construct_document(node)
+            if data is not None:
+                yield from objects(file, data, node)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        raise ManifestError(f"{file}:{line} - no valid YAML: {error.problem or error.context}")
+    except yaml.YAMLError as error:
+        raise ManifestError(f"{file}:1 - no valid YAML: {' '.join(str(error).split())}")
+
+
+def objects(file: str, data: Any, node: yaml.Node) -> Iterable[Document]:
+    if not isinstance(data, dict) or not isinstance(data.get("kind"), str):
+        raise ManifestError(
+            f"{file}:{first_line(node)} - no Kubernetes object: a mapping with apiVersion, kind and metadata is needed"
+        )
+    if data["kind"].endswith("List") and "items" in data:
+        return list_items(file, data, node)
+    return [checked(Document(file, data, node))]
+
+
+def list_items(file: str, data: Mapping[str, Any], node: yaml.Node) -> Iterator[Document]:
+    items = data["items"] or []
+    found = child_of(node, "items", "")
+    if found is None or not isinstance(items, list):
+        raise ManifestError(f"{file}:{line_of(node, '.items')} - items: a list is needed")
+    for item, child in zip(items, found[1].value, strict=False):
+        yield from objects(file, item, child)
+
+
+def checked(document: Document) -> Document:
+    """The document, if it says what it is called."""
+    metadata = document.data.get("metadata")
+    line = line_of(document.node, ".metadata")
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str) or not metadata["name"]:
+        raise ManifestError(f"{document.file}:{line} - {document.kind}: metadata.name is missing, or is no string")
+    return document
