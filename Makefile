@@ -1,0 +1,53 @@
+# `make run` and `make test` set up everything they need in .venv; nothing else on the machine is touched.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+SETUP = $(VENV)/.installed
+
+.PHONY: help run test lint conformance record bench pages lock clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
+
+run: $(SETUP)  ## serve the demo cluster on 127.0.0.1:1053
+	@PYDNS=$(BIN)/pydns exec sh deploy/demo/run.sh
+
+test: lint  ## lint, types, layers, tests and the comparison with recorded CoreDNS, on this Python and on 3.13 if it is there
+	$(BIN)/python -m pytest
+	@sh tests/on_other_python.sh
+
+lint: $(SETUP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+conformance: $(SETUP)  ## compare with real CoreDNS on a real kube-apiserver (both are built with Go the first time)
+	$(BIN)/python -m conformance.tools.build coredns etcd kube-apiserver
+	$(BIN)/python -m conformance --subject pydns --reference coredns
+
+record: $(SETUP)  ## write CoreDNS's replies anew, for machines without Go
+	$(BIN)/python -m conformance.tools.build coredns etcd kube-apiserver
+	$(BIN)/python -m conformance --record
+
+bench: $(SETUP)  ## speed and memory beside CoreDNS (needs dnsperf)
+	$(BIN)/python -m conformance.tools.build coredns
+	$(BIN)/python -m conformance.bench
+
+pages: $(SETUP)  ## write docs/plugins anew
+	$(BIN)/python -m pydns.tools.pages docs/plugins
+
+lock: $(SETUP)  ## choose versions anew and write the lock files
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
+	    pyproject.toml --output-file requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	    --constraint requirements.lock --extra dev pyproject.toml --output-file requirements-dev.lock
+
+$(SETUP): requirements-dev.lock pyproject.toml
+	@PYTHON=$(PYTHON) VENV=$(VENV) sh deploy/demo/setup.sh
+	@touch $@
+
+clean:  ## remove .venv and caches
+	rm -rf .venv .venv-* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
