@@ -1,0 +1,298 @@
+"""Case files: Corefile, objects, upstream script and questions with their expected replies (format: README.md).
+
+Knows nothing of servers; turns text into values and complains with FILE:LINE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from conformance.blocks import Block, CaseError, split_blocks
+from conformance.expectation import Settings, change_reply, parse_reply
+from conformance.message import Reply, parse_record
+from conformance.question import Question, absolute, parse_question
+from conformance.script import Rule, parse_script
+
+Object = dict[str, Any]
+"""A Kubernetes object as the API writes it in JSON."""
+
+CASES = Path(__file__).parent / "cases"
+CLUSTERS = Path(__file__).parent / "clusters"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question; `expected` is None where the reference says nothing. `heard` and `log`: None = not looked at.
+
+    `differing` is what the server under test answers in place of `expected`, by the named `difference`.
+    """
+
+    question: Question
+    expected: Reply | None = None
+    difference: str = ""
+    differing: Reply | None = None
+    heard: tuple[str, ...] | None = None
+    log: tuple[str, ...] | None = None
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Get:
+    """A page over HTTP: the port's number among the {PORT} places, path, expected status and lines it must have."""
+
+    port: int
+    path: str
+    status: int
+    has: tuple[str, ...] = ()
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Apply:
+    """Objects created or replaced while the servers run."""
+
+    objects: tuple[Object, ...]
+
+
+@dataclass(frozen=True)
+class Delete:
+    """One object deleted while the servers run."""
+
+    kind: str
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Write:
+    """A file of the case rewritten while the servers run."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Time that passes, in seconds."""
+
+    seconds: float
+
+
+Step = Ask | Get | Apply | Delete | Write | Wait
+
+
+@dataclass(frozen=True)
+class Case:
+    """One Corefile with all that belongs to it; `name` is FILE below cases/, or FILE:NAME for a named Corefile."""
+
+    name: str
+    about: str = ""
+    corefile: str = ""
+    cluster: str = ""
+    objects: tuple[Object, ...] = ()
+    api: str = "any"
+    order: str = "any"
+    fails: str = ""
+    upstreams: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def questions(self) -> list[Ask]:
+        """The questions among the steps."""
+        return [step for step in self.steps if isinstance(step, Ask)]
+
+    @property
+    def checks(self) -> int:
+        """How many things this case looks at: questions, pages, and a start that fails."""
+        return sum(isinstance(step, Ask | Get) for step in self.steps) + bool(self.fails)
+
+
+def load_cases(filters: list[str] | None = None, folder: Path = CASES) -> list[Case]:
+    """All cases below a folder whose name holds one of the filters, in the order of their names."""
+    cases = []
+    for path in sorted(folder.rglob("*.case")):
+        name = str(path.relative_to(folder).with_suffix(""))
+        cases += [case for case in parse_cases(path.read_text(), name) if _wanted(case, filters)]
+    return cases
+
+
+def _wanted(case: Case, filters: list[str] | None) -> bool:
+    return not filters or any(text in case.name for text in filters)
+
+
+def load_cluster(name: str) -> tuple[Object, ...]:
+    """The objects of clusters/NAME.yaml, in order."""
+    return _objects((CLUSTERS / f"{name}.yaml").read_text())
+
+
+def _objects(text: str) -> tuple[Object, ...]:
+    return tuple(document for document in yaml.safe_load_all(text) if document)
+
+
+def parse_cases(text: str, name: str) -> list[Case]:
+    """The cases of one file; raises `CaseError`."""
+    parser = _Parser(name)
+    for block in split_blocks(f"{name}.case", text.splitlines()):
+        try:
+            parser.take(block)
+        except CaseError:
+            raise
+        except (ValueError, KeyError, yaml.YAMLError) as error:
+            raise block.error(error) from error
+    return parser.finish()
+
+
+class _Parser:
+    """Takes the directives of one file. What stands before the first `corefile` holds for all its cases."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.settings = Settings()
+        self.shared = Case(name)
+        self.case: Case | None = None
+        self.cases: list[Case] = []
+
+    def take(self, block: Block) -> None:
+        handler = _DIRECTIVES.get(block.directive)
+        if handler is None:
+            raise block.error(f"unknown directive {block.directive!r}; there are {', '.join(_DIRECTIVES)}")
+        handler(self, block)
+
+    def finish(self) -> list[Case]:
+        self._close()
+        names = [case.name for case in self.cases]
+        if len(set(names)) != len(names):
+            raise CaseError(f"{self.name}.case: two cases of one name; give each `corefile` a name of its own")
+        return self.cases
+
+    def _close(self) -> None:
+        if self.case is not None:
+            self.cases.append(self.case)
+
+    def _change(self, **changes: object) -> None:
+        if self.case is None:
+            self.shared = replace(self.shared, **changes)  # type: ignore[arg-type]
+        else:
+            self.case = replace(self.case, **changes)  # type: ignore[arg-type]
+
+    @property
+    def _current(self) -> Case:
+        return self.case or self.shared
+
+    def _step(self, step: Step) -> None:
+        if self.case is None:
+            raise ValueError("a step needs a `corefile` above it")
+        self.case = replace(self.case, steps=(*self.case.steps, step))
+
+    # -- directives --
+
+    def corefile(self, block: Block) -> None:
+        self._close()
+        name = f"{self.name}:{block.rest}" if block.rest else self.name
+        self.case = replace(self.shared, name=name, corefile=block.text)
+
+    def word(self, block: Block) -> None:
+        self._change(**{block.directive: block.rest})
+
+    def objects(self, block: Block) -> None:
+        self._change(objects=self._current.objects + _objects(block.text))
+
+    def upstream(self, block: Block) -> None:
+        self._change(upstreams={**self._current.upstreams, block.rest: parse_script(block)})
+
+    def file(self, block: Block) -> None:
+        self._change(files={**self._current.files, block.rest: block.text})
+
+    def environment(self, block: Block) -> None:
+        name, _, value = block.rest.partition("=")
+        self._change(environment={**self._current.environment, name: value})
+
+    def origin(self, block: Block) -> None:
+        self.settings = replace(self.settings, origin=absolute(block.rest, "."))
+
+    def flags(self, block: Block) -> None:
+        self.settings = replace(self.settings, flags=frozenset(block.rest.split()) - {"none"})
+
+    def negative(self, block: Block) -> None:
+        soa = parse_record(block.rest, self.settings.origin)
+        self.settings = replace(self.settings, negatives=(*self.settings.negatives, soa))
+
+    def ask(self, block: Block) -> None:
+        text, _, reply = block.rest.partition("=>")
+        question = parse_question(text, self.settings.origin)
+        expected = parse_reply(reply, block, self.settings, question) if reply else None
+        step = Ask(question, expected, place=f"{block.source}:{block.line}")
+        step = replace(step, heard=_remarks(block, "heard"), log=_remarks(block, "log"))
+        for line in block.blocks():
+            if line.directive == "differs":
+                step = _differing(step, line, self.settings)
+        self._step(step)
+
+    def get(self, block: Block) -> None:
+        port, path, _, status = block.rest.split()
+        self._step(Get(int(port), path, int(status), _remarks(block, "has") or (), f"{block.source}:{block.line}"))
+
+    def apply(self, block: Block) -> None:
+        self._step(Apply(_objects(block.text)))
+
+    def delete(self, block: Block) -> None:
+        kind, place = block.rest.split()
+        namespace, _, name = place.rpartition("/")
+        self._step(Delete(kind, namespace, name))
+
+    def write(self, block: Block) -> None:
+        self._step(Write(block.rest, block.text))
+
+    def wait(self, block: Block) -> None:
+        self._step(Wait(float(block.rest)))
+
+
+def _differing(step: Ask, line: Block, settings: Settings) -> Ask:
+    if step.expected is None:
+        raise line.error("a difference needs an expectation to differ from")
+    name, _, words = line.rest.partition("=>")
+    reply = change_reply(step.expected, words, line, settings)
+    return replace(step, difference=name.strip(), differing=reply)
+
+
+def _remarks(block: Block, directive: str) -> tuple[str, ...] | None:
+    """The lines of one kind below a question: None when there are none, () for `none`."""
+    lines = [line.rest for line in block.blocks() if line.directive == directive]
+    return tuple(line for line in lines if line != "none") if lines else None
+
+
+def starting_objects(case: Case) -> Iterator[Object]:
+    """The objects a case starts with: its named cluster, then its own."""
+    if case.cluster:
+        yield from load_cluster(case.cluster)
+    yield from case.objects
+
+
+_DIRECTIVES: dict[str, Callable[[_Parser, Block], None]] = {
+    "about": _Parser.word,
+    "cluster": _Parser.word,
+    "api": _Parser.word,
+    "order": _Parser.word,
+    "fails": _Parser.word,
+    "objects": _Parser.objects,
+    "upstream": _Parser.upstream,
+    "file": _Parser.file,
+    "env": _Parser.environment,
+    "origin": _Parser.origin,
+    "flags": _Parser.flags,
+    "negative": _Parser.negative,
+    "corefile": _Parser.corefile,
+    "?": _Parser.ask,
+    "get": _Parser.get,
+    "apply": _Parser.apply,
+    "delete": _Parser.delete,
+    "write": _Parser.write,
+    "wait": _Parser.wait,
+}

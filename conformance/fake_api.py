@@ -1,0 +1,196 @@
+"""A small Kubernetes list/watch API over plain HTTP for given objects, odd ones included.
+
+Serves Namespaces, Services, EndpointSlices and Pods with label and field selectors; streaming lists end in the
+`initial-events-end` bookmark. Knows no DNS. Objects are served as they are: nothing is validated or defaulted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from conformance.ports import free_port
+
+Object = dict[str, Any]
+
+RESOURCES = {
+    "/api/v1/namespaces": ("v1", "Namespace"),
+    "/api/v1/services": ("v1", "Service"),
+    "/api/v1/pods": ("v1", "Pod"),
+    "/apis/discovery.k8s.io/v1/endpointslices": ("discovery.k8s.io/v1", "EndpointSlice"),
+}
+INITIAL_EVENTS_END = {"k8s.io/initial-events-end": "true"}
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What one list or watch asks for."""
+
+    kind: str
+    labels: str = ""
+    fields: str = ""
+
+    def matches(self, object: Object) -> bool:
+        """Kind, every label requirement and every field requirement."""
+        labels = object["metadata"].get("labels") or {}
+        return (
+            object["kind"] == self.kind
+            and all(_label_matches(text, labels) for text in _requirements(self.labels))
+            and all(_field_matches(text, object) for text in _requirements(self.fields))
+        )
+
+
+def _requirements(selector: str) -> list[str]:
+    """A selector at its commas, those within parentheses excepted."""
+    parts, depth = [""], 0
+    for char in selector:
+        depth += (char == "(") - (char == ")")
+        if char == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _label_matches(text: str, labels: dict[str, str]) -> bool:
+    words = text.replace("(", " ").replace(")", " ").replace(",", " ").split()
+    if len(words) > 1 and words[1] in ("in", "notin"):
+        return (labels.get(words[0]) in words[2:]) is (words[1] == "in")
+    if "=" not in text:
+        return (text.lstrip("!") in labels) is not text.startswith("!")
+    return _equality(text, labels.get)
+
+
+def _field_matches(text: str, object: Object) -> bool:
+    def value(path: str) -> Any:
+        found: Any = object
+        for step in path.split("."):
+            found = found.get(step, "") if isinstance(found, dict) else ""
+        return found
+
+    return _equality(text, value)
+
+
+def _equality(text: str, value: Any) -> bool:
+    if "!=" in text:
+        name, _, wanted = text.partition("!=")
+        return bool(value(name.strip()) != wanted.strip())
+    name, _, wanted = text.replace("==", "=").partition("=")
+    return bool(value(name.strip()) == wanted.strip())
+
+
+@dataclass
+class FakeApi:
+    """The objects, and the watchers to tell of a change. `streaming=False` refuses streaming lists with 422."""
+
+    streaming: bool = True
+    version: int = 1000
+    objects: dict[tuple[str, str, str], Object] = field(default_factory=dict)
+    watchers: list[tuple[Selection, asyncio.Queue[Object]]] = field(default_factory=list)
+
+    def apply(self, objects: Iterable[Object]) -> None:
+        """Creates or replaces objects and tells the watchers."""
+        for given in objects:
+            self.version += 1
+            object = copy.deepcopy(given)
+            object["metadata"]["resourceVersion"] = str(self.version)
+            key = _key(object)
+            old = self.objects.get(key)
+            self.objects[key] = object
+            self._tell(old, object)
+
+    def delete(self, kind: str, namespace: str, name: str) -> None:
+        """Removes an object and tells the watchers; `KeyError` if it is not there."""
+        self.version += 1
+        old = self.objects.pop((kind, namespace, name))
+        old["metadata"]["resourceVersion"] = str(self.version)
+        self._tell(old, None)
+
+    def _tell(self, old: Object | None, new: Object | None) -> None:
+        for selection, queue in self.watchers:
+            before = old is not None and selection.matches(old)
+            after = new is not None and selection.matches(new)
+            if before or after:
+                kind = "DELETED" if not after else "MODIFIED" if before else "ADDED"
+                queue.put_nowait({"type": kind, "object": new if after else old})
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """One list or watch."""
+        if request.path not in RESOURCES:
+            return web.json_response(_status(404, "NotFound"), status=404)
+        group, kind = RESOURCES[request.path]
+        query = request.query
+        selection = Selection(kind, query.get("labelSelector", ""), query.get("fieldSelector", ""))
+        if query.get("watch") not in ("true", "1"):
+            return web.json_response(self._list(group, selection))
+        initial = query.get("sendInitialEvents") == "true"
+        if initial and not self.streaming:
+            return web.json_response(_status(422, "Invalid"), status=422)
+        return await self._watch(request, group, selection, initial)
+
+    def _list(self, group: str, selection: Selection) -> Object:
+        items = [object for object in self.objects.values() if selection.matches(object)]
+        metadata = {"resourceVersion": str(self.version)}
+        return {"kind": f"{selection.kind}List", "apiVersion": group, "metadata": metadata, "items": items}
+
+    async def _watch(self, request: web.Request, group: str, selection: Selection, initial: bool) -> web.StreamResponse:
+        queue: asyncio.Queue[Object] = asyncio.Queue()
+        since = self.version if initial else int(request.query.get("resourceVersion") or self.version)
+        for object in self.objects.values():
+            if selection.matches(object) and (initial or int(object["metadata"]["resourceVersion"]) > since):
+                queue.put_nowait({"type": "ADDED", "object": object})
+        if initial:
+            queue.put_nowait(_bookmark(group, selection.kind, self.version))
+        watcher = (selection, queue)
+        self.watchers.append(watcher)
+        try:
+            return await _stream(request, queue)
+        finally:
+            self.watchers.remove(watcher)
+
+
+async def _stream(request: web.Request, queue: asyncio.Queue[Object]) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    await response.prepare(request)
+    try:
+        while True:
+            event = await queue.get()
+            await response.write(json.dumps(event).encode() + b"\n")
+    except ConnectionError:
+        return response
+
+
+def _key(object: Object) -> tuple[str, str, str]:
+    metadata = object["metadata"]
+    return object["kind"], metadata.get("namespace", ""), metadata["name"]
+
+
+def _bookmark(group: str, kind: str, version: int) -> Object:
+    metadata = {"resourceVersion": str(version), "annotations": INITIAL_EVENTS_END}
+    return {"type": "BOOKMARK", "object": {"kind": kind, "apiVersion": group, "metadata": metadata}}
+
+
+def _status(code: int, reason: str) -> Object:
+    return {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "code": code}
+
+
+@asynccontextmanager
+async def serve(api: FakeApi) -> AsyncIterator[str]:
+    """Serves on 127.0.0.1 until the block ends; gives the URL."""
+    app = web.Application()
+    app.router.add_get("/{path:.*}", api.handle)
+    runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=0.1)
+    await runner.setup()
+    port = free_port()
+    await web.TCPSite(runner, "127.0.0.1", port).start()
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        await runner.cleanup()

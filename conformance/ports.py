@@ -1,0 +1,22 @@
+"""Free ports on loopback. Knows nothing else."""
+
+from __future__ import annotations
+
+import random
+import socket
+
+PORTS = range(20_000, 32_000)
+"""Below the range from which Linux takes the source ports of clients (32768 and up)."""
+
+
+def free_port() -> int:
+    """A port that neither UDP nor TCP uses on any address right now."""
+    while True:
+        port = random.choice(PORTS)
+        with socket.socket() as tcp, socket.socket(type=socket.SOCK_DGRAM) as udp:
+            try:
+                tcp.bind(("", port))
+                udp.bind(("", port))
+            except OSError:
+                continue
+            return port

@@ -1,0 +1,116 @@
+"""Servers under test as processes: start from a Corefile, wait until they answer, keep their log, stop.
+
+A subject is `coredns` (the built binary), `pydns` (this checkout, by its command line alone), or an address where
+one is running already. Knows nothing of cases or comparisons.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from conformance.client import ask
+from conformance.question import Question
+from conformance.tools.build import binary
+
+START_TIMEOUT = 20.0
+"""Seconds a server has from its start to its first reply."""
+
+STOP_TIMEOUT = 8.0
+"""Seconds a server has to end after SIGTERM."""
+
+PROBE = Question("probe", opcode="STATUS", timeout=0.25)
+"""NOTIMP comes from the server core: no plugin, log line, counter or upstream sees this question."""
+
+
+class StartError(Exception):
+    """A server that ended or stayed silent after its start; `output` is what it printed."""
+
+    def __init__(self, message: str, output: str) -> None:
+        super().__init__(f"{message}\n{output}")
+        self.output = output
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server that answers at a port."""
+
+    port: int
+    log: Path | None = None
+
+
+def command(subject: str) -> list[str]:
+    """The command line of a subject, less `-conf FILE`. Raises `FileNotFoundError` when it has not been built."""
+    if subject == "coredns":
+        return [str(binary("coredns"))]
+    if subject == "pydns":
+        return [sys.executable, "-m", "pydns"]
+    raise ValueError(f"a subject is coredns, pydns or an address, not {subject!r}")
+
+
+@asynccontextmanager
+async def start(
+    subject: str, corefile: Path, port: int, environment: Mapping[str, str] | None = None
+) -> AsyncIterator[Running]:
+    """Runs a subject until the block ends; the block starts when it answers at `port`. Raises `StartError`."""
+    log = corefile.with_suffix(".log")
+    process = await _spawn(subject, corefile, log, environment or {})
+    try:
+        await _wait_until_answering(process, port, log)
+        yield Running(port, log)
+    finally:
+        await _stop(process)
+
+
+async def run_to_end(subject: str, corefile: Path, environment: Mapping[str, str]) -> tuple[int, str]:
+    """Starts a server that is expected to give up; its exit status and output. Status -1: it did not end."""
+    log = corefile.with_suffix(".log")
+    process = await _spawn(subject, corefile, log, environment)
+    try:
+        async with asyncio.timeout(START_TIMEOUT):
+            status = await process.wait()
+    except TimeoutError:
+        status = -1
+    finally:
+        await _stop(process)
+    return status, log.read_text(errors="replace")
+
+
+async def _spawn(subject: str, corefile: Path, log: Path, environment: Mapping[str, str]) -> asyncio.subprocess.Process:
+    words = [*command(subject), "-conf", str(corefile)]
+    root = str(Path(__file__).parent.parent)
+    variables = {**os.environ, "PYTHONPATH": root, "PYTHONUNBUFFERED": "1", **environment}
+    with log.open("wb") as output:
+        return await asyncio.create_subprocess_exec(
+            *words, stdout=output, stderr=asyncio.subprocess.STDOUT, env=variables, cwd=corefile.parent
+        )
+
+
+async def _wait_until_answering(process: asyncio.subprocess.Process, port: int, log: Path) -> None:
+    try:
+        async with asyncio.timeout(START_TIMEOUT):
+            while process.returncode is None:
+                if await ask(replace(PROBE, port=1), port):
+                    return
+                await asyncio.sleep(0.02)
+    except TimeoutError:
+        raise StartError(f"no reply on port {port} after {START_TIMEOUT:.0f} s", log.read_text()) from None
+    raise StartError(f"ended with status {process.returncode}", log.read_text(errors="replace"))
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is not None:
+        return
+    process.send_signal(signal.SIGTERM)
+    try:
+        async with asyncio.timeout(STOP_TIMEOUT):
+            await process.wait()
+    except TimeoutError:
+        process.kill()
+        await process.wait()

@@ -1,0 +1,121 @@
+"""Builds real CoreDNS, etcd and Kubernetes components through the Go module proxy into a cache folder.
+
+    python -m conformance.tools.build [coredns] [etcd] [kube-apiserver] [kube-controller-manager] [kubectl]
+
+The cache is `$PYDNS_CONFORMANCE_CACHE`, by default `~/.cache/pydns-conformance` (XDG_CACHE_HOME is looked at). Each
+program lies in a folder named after the hash of its go.sum, so a new version is built beside the old one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+KUBERNETES_VERSION = "1.37.2"
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A program: the folder of its Go module here, and the package to build."""
+
+    module: str
+    package: str
+    ldflags: str = "-s -w"
+
+
+def _kubernetes(name: str) -> Tool:
+    major, minor, _ = KUBERNETES_VERSION.split(".")
+    version = {"gitVersion": f"v{KUBERNETES_VERSION}", "gitMajor": major, "gitMinor": minor}
+    flags = " ".join(f"-X k8s.io/component-base/version.{key}={value}" for key, value in version.items())
+    return Tool("kubernetes", f"k8s.io/kubernetes/cmd/{name}", f"-s -w {flags}")
+
+
+TOOLS = {
+    "coredns": Tool("coredns", "github.com/coredns/coredns"),
+    "etcd": Tool("etcd", "go.etcd.io/etcd/server/v3"),
+    **{name: _kubernetes(name) for name in ("kube-apiserver", "kube-controller-manager", "kubectl")},
+}
+
+
+def cache_folder() -> Path:
+    """Where programs are kept, outside the repository."""
+    default = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "pydns-conformance"
+    return Path(os.environ.get("PYDNS_CONFORMANCE_CACHE") or default).expanduser()
+
+
+def location(name: str) -> Path:
+    """Where a program lies, or will lie once it is built."""
+    digest = hashlib.sha256((HERE / TOOLS[name].module / "go.sum").read_bytes()).hexdigest()[:12]
+    return cache_folder() / f"{TOOLS[name].module}-{digest}" / name
+
+
+def binary(name: str) -> Path:
+    """A program that has been built; raises `FileNotFoundError` that says how to build it."""
+    path = location(name)
+    if not path.exists():
+        raise FileNotFoundError(f"{name} is not built; build it with: python -m conformance.tools.build {name}")
+    return path
+
+
+def built(*names: str) -> bool:
+    """Whether all these programs are there."""
+    return all(location(name).exists() for name in names)
+
+
+def build(name: str) -> Path:
+    """Builds a program unless it is there; a build that fails leaves nothing behind."""
+    path = location(name)
+    if path.exists():
+        print(f"{name}: {path}", flush=True)
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    print(f"{name}: building, the first time takes minutes …", flush=True)
+    started = time.monotonic()
+    unfinished = path.with_name(f".{name}.{os.getpid()}")
+    try:
+        subprocess.run(_command(TOOLS[name], unfinished), check=True, env=_environment())
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    print(f"{name}: built in {time.monotonic() - started:.0f} s: {path}", flush=True)
+    return path
+
+
+def _command(tool: Tool, output: Path) -> list[str]:
+    go = ["go", "build", "-C", str(HERE / tool.module), "-mod=readonly", "-trimpath", "-buildvcs=false"]
+    return [*go, f"-ldflags={tool.ldflags}", "-o", str(output.absolute()), tool.package]
+
+
+def _environment() -> dict[str, str]:
+    """The user's, without flags and workspaces that could change what is built."""
+    return {**os.environ, "GOFLAGS": "", "GOWORK": "off", "CGO_ENABLED": "0", "GOTOOLCHAIN": "auto"}
+
+
+def main(names: list[str]) -> int:
+    """Builds the named programs, all of them without names. Exit status 1 when something is missing or wrong."""
+    unknown = sorted(set(names) - set(TOOLS))
+    if unknown:
+        print(f"unknown: {', '.join(unknown)}; there are {', '.join(TOOLS)}", file=sys.stderr)
+        return 1
+    wanted = names or list(TOOLS)
+    if not built(*wanted) and shutil.which("go") is None:
+        print("Go is missing: install Go 1.26 or newer to build the reference servers.", file=sys.stderr)
+        return 1
+    try:
+        for name in wanted:
+            build(name)
+    except subprocess.CalledProcessError as error:
+        print(f"the build failed: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
