@@ -18,6 +18,7 @@ import re
 _REPEAT = re.compile(r"\{([0-9]+)(,([0-9]*))?\}")
 _GROUP = re.compile(r"\?(?:P?<(?P<name>[A-Za-z0-9_]+)>|(?P<flags>[a-zA-Z]*(?:-[a-zA-Z]*)?)(?P<end>[:)]))")
 _ASSERTIONS = {r"\A": r"\A", r"\b": r"\b", r"\B": r"\B", r"\z": r"\Z"}
+_ANCHORS = {"^", "$", r"\A", r"\b", r"\B", r"\Z"}
 _CLASS_ESCAPES = "dDwWsS"
 _CONTROL = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 _POSIX = {
@@ -83,6 +84,8 @@ class _Translator:
     def _quantify(self, operator: str) -> None:
         if self.repeated:
             raise ValueError(f"invalid nested repetition operator: {operator}")
+        if self.out and self.out[-1] in _ANCHORS:  # Python repeats groups, not anchors
+            self.out[-1] = f"(?:{self.out[-1]})"
         lazy = "?" if self.pattern.startswith("?", self.at + len(operator)) else ""
         self._emit(operator + lazy, len(operator + lazy))
         self.repeated = True
@@ -104,15 +107,13 @@ class _Translator:
 
     def _flags(self, flags: str, end: str, consumed: int) -> None:
         on, _, off = flags.partition("-")
-        if set(on + off) - set("ims") or (flags and not on + off) or set(on) & set(off):
+        if set(on + off) - set("ims") or flags.endswith("-") or set(on) & set(off):
             raise ValueError(f"invalid or unsupported flags: (?{flags}")
         multiline = ("m" in on or self.multiline[-1]) and "m" not in off
         if end == ":":
             self._enter(f"(?{flags}:", consumed, multiline)
             return
-        if not flags:
-            raise ValueError("missing argument to repetition operator: ?")
-        opening = f"(?{flags.removesuffix('-')}:"
+        opening = f"(?{flags}:"
         self.multiline[-1] = multiline
         self.scopes[-1].append(opening)
         self._emit(opening, consumed)
@@ -185,9 +186,19 @@ def _character_class(pattern: str, start: int) -> tuple[str, int]:
     while first or not pattern.startswith("]", at):
         if at >= len(pattern):
             raise ValueError(f"missing closing ]: {pattern[start:]}")
-        text, consumed = _class_item(pattern, at)
+        text, consumed = _class_range(pattern, at)
         out, at, first = out + text, at + consumed, False
     return out + "]", at + 1 - start
+
+
+def _class_range(pattern: str, at: int) -> tuple[str, int]:
+    """One character or class of a bracket expression, or a range of characters."""
+    low, consumed = _class_item(pattern, at)
+    dash = at + consumed
+    if not pattern.startswith("-", dash) or pattern[dash + 1 : dash + 2] in ("", "]"):
+        return low, consumed
+    high, length = _class_item(pattern, dash + 1)
+    return f"{low}-{high}", consumed + 1 + length
 
 
 def _class_item(pattern: str, at: int) -> tuple[str, int]:
@@ -197,7 +208,7 @@ def _class_item(pattern: str, at: int) -> tuple[str, int]:
     if posix:
         return _posix_class(posix), len(posix[0])
     # Python warns about brackets and doubled signs that might become set operators.
-    return (f"\\{pattern[at]}" if pattern[at] in "[]&~|" else pattern[at]), 1
+    return (f"\\{pattern[at]}" if pattern[at] in "[]&~|-" else pattern[at]), 1
 
 
 def _posix_class(match: re.Match[str]) -> str:

@@ -62,7 +62,7 @@ def parse_key(text: str, file: str, line: int, dns_port: int = DEFAULT_PORT) -> 
     try:
         zones, port = zones_of(rest)
     except ValueError as error:
-        raise CorefileError(str(error), file, line, hint=_zone_hint(text), kind=INSPECTING) from None
+        raise CorefileError(str(error), file, line, hint=_zone_hint(rest), kind=INSPECTING) from None
     if port is None:
         port = dns_port if transport == "dns" else PORTS[transport]
     if not 0 <= port <= 65535:
@@ -110,7 +110,7 @@ def _expand(zone: str) -> tuple[str, ...]:
 
 
 def _zone_hint(text: str) -> str:
-    return "the root zone is written '.'" if text.startswith(":") or "://:" in text else ""
+    return "the root zone is written '.'" if text.startswith(":") and _PORT.fullmatch(text[1:]) else ""
 
 
 def check_duplicates(claims: Iterable[Claim]) -> None:

@@ -296,8 +296,8 @@ class Options:
 
 def declarations(options: type[Options]) -> dict[str, Declared]:
     """What the fields of ``options`` declare, by field name; a name not given is the field's own."""
-    fields = dataclasses.fields(cast(Any, options))
-    found = {field.name: field.metadata["declared"] for field in fields if "declared" in field.metadata}
+    fields: dict[str, dataclasses.Field[Any]] = getattr(options, "__dataclass_fields__", {})
+    found = {key: field.metadata["declared"] for key, field in fields.items() if "declared" in field.metadata}
     return {key: dataclasses.replace(d, name=d.name or key) for key, d in found.items()}
 
 
@@ -329,24 +329,16 @@ def _read_one(line: Line, declared: Declared, key: str, word: str, values: dict[
 
 
 def _convert_all(line: Line, declared: Declared, words: list[str]) -> tuple[Any, ...]:
-    several = isinstance(declared.convert, Several)
-    values: list[Any] = []
-    for word in words:
-        if several:
-            values.extend(_convert_several(line, declared, word))
-        else:
-            values.append(_convert(line, declared, word))
-    return tuple(values)
+    if isinstance(declared.convert, Several):
+        return tuple(value for word in words for value in _convert_several(line, declared.convert, word))
+    return tuple(_convert(line, declared, word) for word in words)
 
 
-def _convert_several(line: Line, declared: Declared, word: str) -> tuple[Any, ...]:
-    several: Several[Any] = declared.convert
+def _convert_several(line: Line, several: Several[Any], word: str) -> tuple[Any, ...]:
     try:
         return several.convert(word)
     except ValueError as error:
-        if not several.lenient:
-            raise _bad_value(line, declared, error) from None
-        line.warn(f"'{word}' is left out: {declared.name} {error}")
+        line.warn(f"'{word}' is left out: it {error}")
         return ()
 
 

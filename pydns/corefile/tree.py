@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pydns.corefile.lexer import Token
-from pydns.corefile.line import CorefileError, Line
+from pydns.corefile.line import CorefileError, Line, located_warning
 
 MAX_DEPTH = 50
 """CoreDNS has no plugin with more than two levels of braces."""
@@ -54,10 +54,16 @@ class _Tree:
         lines: list[Line] = []
         while self.at < len(self.tokens):
             if self.tokens[self.at].text == "}":
-                self.at += 1
+                self._close(bool(lines))
                 break
             lines.append(self.line(depth + 1))
         return tuple(lines)
+
+    def _close(self, after_words: bool) -> None:
+        brace = self._take()
+        if after_words and brace.follows(self.tokens[self.at - 2]):
+            text = "a '}' at the end of a line: many plugins of CoreDNS want it on a line of its own"
+            self.warnings.append(located_warning(text, brace.file, brace.line, self.plugin))
 
     def _only_closing(self) -> bool:
         return all(token.text == "}" for token in self.tokens[self.at :])

@@ -47,12 +47,11 @@ class Converter(Generic[T]):
 class Several(Generic[T]):
     """Like `Converter`, for a word that stands for several values; use it with ``many=True``.
 
-    With ``lenient`` a word that does not convert is left out with a warning, as CoreDNS leaves it out without a word.
+    A word that does not convert is left out with a warning, as CoreDNS leaves it out silently.
     """
 
     convert: Callable[[str], tuple[T, ...]]
     metavar: str
-    lenient: bool = False
 
 
 class Address(NamedTuple):
@@ -281,7 +280,7 @@ def _zone_or_cidr(word: str) -> tuple[str, ...]:
 
 zone = Converter(_zone, "ZONE")
 zone_or_cidr = Converter(_zone_or_cidr, "ZONE")
-zones = Several(_zone_or_cidr, "ZONES", lenient=True)
+zones = Several(_zone_or_cidr, "ZONES")
 
 
 def _within(value: Number, low: float | None, high: float | None) -> Number:

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+
+from pydns.corefile.lexer import tokenize
+from pydns.corefile.line import CorefileError, Line
+from pydns.corefile.tree import MAX_DEPTH, build_line
+
+
+def line(name: str, *args: str, at: int, block: tuple[Line, ...] | None = None) -> Line:
+    return Line(name, args, "f", at, block, "x")
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("x", line("x", at=1)),
+        ("x a b", line("x", "a", "b", at=1)),
+        ("x { }", line("x", at=1, block=())),
+        ("x a {\nb c\n}", line("x", "a", at=1, block=(line("b", "c", at=2),))),
+        ("x { b\nc\n}", line("x", at=1, block=(line("b", at=1), line("c", at=2)))),
+        ("x { b c }", line("x", at=1, block=(line("b", "c", at=1),))),
+        ("x {\nb } c\n}", line("x", at=1, block=(line("b", "}", "c", at=2),))),
+        ("x {\nb {\nc\n}\nd\n}", line("x", at=1, block=(line("b", at=2, block=(line("c", at=3),)), line("d", at=5)))),
+        ("x { b { c } }", line("x", at=1, block=(line("b", at=1, block=(line("c", at=1),)),))),
+        ("x {\n{\nb\n}\n}", line("x", at=1, block=(line("{", at=2, block=(line("b", at=3),)),))),
+        ('x "a\nb" c {\nd\n}', line("x", "a\nb", "c", at=1, block=(line("d", at=3),))),
+    ],
+)
+def test_tree(text: str, tree: Line) -> None:
+    assert build_line(tokenize(text, "f"), "x", []) == tree
+
+
+def test_closing_brace_at_the_end_of_a_line_is_noted() -> None:
+    warnings: list[str] = []
+    build_line(tokenize("x {\nb {\n}\nc }", "f"), "x", warnings)
+    assert [warning.split(" a ")[0] for warning in warnings] == ["plugin/x: f:4 - Warning:"]
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("x\n{\n}", "plugin/x: f:2 - Error during parsing: Unexpected token '{' after 'x'"),
+        ("x {\n} y", "plugin/x: f:2 - Error during parsing: Unexpected token 'y' after 'x'"),
+        ("x " + "{\n" * (MAX_DEPTH + 1), f"f:{MAX_DEPTH + 1} - Error during parsing: more than"),
+    ],
+)
+def test_errors(text: str, error: str) -> None:
+    with pytest.raises(CorefileError) as caught:
+        build_line(tokenize(text, "f"), "x", [])
+    assert error in str(caught.value)
