@@ -1,22 +1,26 @@
 """The small HTTP listeners of *health*, *ready* and *prometheus*, shared by the blocks that name the same address.
 
-A listener lives as long as somebody holds a route on it.  After a reload the new plugin's route replaces the old one's;
-taking back a route that is no longer one's own does nothing.
+A listener lives as long as somebody holds a route on it.  Of several handlers of one route the youngest answers: after
+a reload the new configuration's, and the old one's again if the new one is taken back.
 """
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+import aiohttp
 from aiohttp import web
 
 Handler = Callable[[], Awaitable[tuple[int, str, bytes]]]
 """Gives (status, content type, body) for a GET."""
 
 
+PLAIN_TEXT = "text/plain; charset=utf-8"
+
+
 @dataclass
 class _Listener:
     runner: web.ServerRunner
-    routes: dict[str, Handler] = field(default_factory=dict)
+    routes: dict[str, list[Handler]] = field(default_factory=dict)
 
 
 class HttpListeners:
@@ -30,15 +34,16 @@ class HttpListeners:
         listener = self._listeners.get(address)
         if listener is None:
             listener = await self._open(address)
-        listener.routes[path] = handler
+        listener.routes.setdefault(path, []).append(handler)
 
     async def remove(self, address: str, path: str, handler: Handler) -> None:
         """Take back a route; the listener closes with its last one."""
         listener = self._listeners.get(address)
-        if listener is None or listener.routes.get(path) != handler:
+        handlers = listener.routes.get(path, []) if listener else []
+        if listener is None or handler not in handlers:
             return
-        del listener.routes[path]
-        if not listener.routes:
+        handlers.remove(handler)
+        if not any(listener.routes.values()):
             del self._listeners[address]
             await listener.runner.cleanup()
 
@@ -48,13 +53,13 @@ class HttpListeners:
 
     async def _open(self, address: str) -> _Listener:
         host, _, port = address.rpartition(":")
-        routes: dict[str, Handler] = {}
+        routes: dict[str, list[Handler]] = {}
 
         async def answer(request: web.BaseRequest) -> web.Response:
-            handler = routes.get(request.path)
-            if handler is None:
+            handlers = routes.get(request.path)
+            if not handlers:
                 return web.Response(status=404, text="404 page not found\n")
-            status, content_type, body = await handler()
+            status, content_type, body = await handlers[-1]()
             return web.Response(status=status, body=body, headers={"Content-Type": content_type})
 
         runner = web.ServerRunner(web.Server(answer, access_log=None, keepalive_timeout=5))
@@ -68,3 +73,12 @@ class HttpListeners:
         listener = _Listener(runner, routes)
         self._listeners[address] = listener
         return listener
+
+
+async def probe(url: str, timeout: float) -> str:
+    """Ask for ``url`` with GET; what went wrong within ``timeout`` seconds, empty when any answer came."""
+    try:
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(timeout)) as session, session.get(url):
+            return ""
+    except (TimeoutError, aiohttp.ClientError, OSError) as error:
+        return str(error) or "context deadline exceeded"

@@ -2,46 +2,110 @@
 
 One ``Metrics`` lives as long as the process, also over reloads.  A family is made on first use; whoever needs it names
 it with its help text and labels, and asking again gives the same one.
+
+Histograms are our own: prometheus-client's cannot take a value several times at once, which replayed answers need, and
+costs twice the time.
 """
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import TypeVar
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, disable_created_metrics
+from prometheus_client.core import HistogramMetricFamily
 from prometheus_client.exposition import generate_latest
-from prometheus_client.metrics import MetricWrapperBase
+from prometheus_client.gc_collector import GCCollector
+from prometheus_client.platform_collector import PlatformCollector
+from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.utils import floatToGoString
 
 PREFIX = "coredns_"
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+"""The content type of `Metrics.exposition`."""
 
-F = TypeVar("F", bound=MetricWrapperBase)
+Family = TypeVar("Family", bound="Counter | Gauge | Histogram")
+
+
+class Series:
+    """The observations of one set of label values."""
+
+    __slots__ = ("_bounds", "counts", "sum")
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self._bounds = bounds
+        self.counts = [0] * (len(bounds) + 1)
+        self.sum = 0.0
+
+    def observe(self, value: float, times: int = 1) -> None:
+        """Count ``value``, ``times`` times."""
+        self.counts[bisect_left(self._bounds, value)] += times
+        self.sum += value * times
+
+
+class Histogram:
+    """A histogram family; without labels it is observed itself."""
+
+    def __init__(self, name: str, help: str, labels: Sequence[str], buckets: Sequence[float]) -> None:
+        self.name = name
+        self.help = help
+        self.label_names = tuple(labels)
+        self.bounds = tuple(buckets)
+        self._series: dict[tuple[str, ...], Series] = {}
+        if not labels:
+            self.labels()
+
+    def labels(self, *values: str) -> Series:
+        """The series of these label values, in the order of the labels' names."""
+        series = self._series.get(values)
+        if series is None:
+            series = self._series[values] = Series(self.bounds)
+        return series
+
+    def observe(self, value: float, times: int = 1) -> None:
+        """Count ``value``, ``times`` times, in a family without labels."""
+        self.labels().observe(value, times)
+
+    def collect(self) -> Iterator[HistogramMetricFamily]:
+        """What prometheus-client's registry asks for."""
+        family = HistogramMetricFamily(self.name, self.help, labels=self.label_names)
+        bounds = [*map(floatToGoString, self.bounds), "+Inf"]
+        for values, series in self._series.items():
+            family.add_metric(values, list(zip(bounds, accumulate(series.counts), strict=True)), series.sum)
+        yield family
 
 
 class Metrics:
-    """A registry of metric families, each named without the ``coredns_`` prefix."""
+    """A registry of metric families, each named without the ``coredns_`` prefix, and of the process's own."""
 
     def __init__(self) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # CoreDNS has no _created series
         self.registry = CollectorRegistry()
-        self._families: dict[str, MetricWrapperBase] = {}
+        self._families: dict[str, Counter | Gauge | Histogram] = {}
+        for collector in (ProcessCollector, PlatformCollector, GCCollector):
+            collector(registry=self.registry)
 
     def counter(self, name: str, help: str, labels: Sequence[str] = ()) -> Counter:
         """A counter; ``name`` ends in ``_total``."""
-        return self._family(Counter, name, help, labels)
+        return self._known(name, Counter) or self._add(name, Counter(PREFIX + name, help, labels, registry=None))
 
     def gauge(self, name: str, help: str, labels: Sequence[str] = ()) -> Gauge:
         """A gauge."""
-        return self._family(Gauge, name, help, labels)
+        return self._known(name, Gauge) or self._add(name, Gauge(PREFIX + name, help, labels, registry=None))
 
     def histogram(self, name: str, help: str, labels: Sequence[str], buckets: Sequence[float]) -> Histogram:
-        """A histogram; ``buckets`` are upper bounds, ``+Inf`` is added."""
-        return self._family(Histogram, name, help, labels, buckets=tuple(buckets))
+        """A histogram; ``buckets`` are upper bounds in rising order, ``+Inf`` is added."""
+        return self._known(name, Histogram) or self._add(name, Histogram(PREFIX + name, help, labels, buckets))
 
-    def _family(self, kind: type[F], name: str, help: str, labels: Sequence[str], **options: tuple[float, ...]) -> F:
+    def _known(self, name: str, kind: type[Family]) -> Family | None:
         family = self._families.get(name)
-        if family is None:
-            family = kind(PREFIX + name, help, tuple(labels), registry=self.registry, **options)  # type: ignore[arg-type]
-            self._families[name] = family
-        if not isinstance(family, kind):
+        if family is not None and not isinstance(family, kind):
             raise TypeError(f"metric {name} is no {kind.__name__}")
+        return family
+
+    def _add(self, name: str, family: Family) -> Family:
+        self._families[name] = family
+        self.registry.register(family)
         return family
 
     def exposition(self) -> bytes:

@@ -16,6 +16,7 @@ This module knows no plugin by name and no socket.
 
 from __future__ import annotations
 
+import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
@@ -226,8 +227,8 @@ class Changes:
 class Process:
     """What all server blocks share, also over reloads.
 
-    ``clock`` is monotonic seconds, ``wall`` Unix seconds.  ``kubeconfig`` and ``manifests`` are what the command line
-    puts in place of the API named in the Corefile.
+    ``clock`` is monotonic seconds, ``wall`` Unix seconds; ``sleep`` waits for seconds of the clock.  ``kubeconfig`` and
+    ``manifests`` are what the command line puts in place of the API named in the Corefile.
     """
 
     metrics: Metrics
@@ -235,6 +236,7 @@ class Process:
     corefile: str = "Corefile"
     clock: Callable[[], float] = time.monotonic
     wall: Callable[[], float] = time.time
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     random: random.Random = field(default_factory=random.SystemRandom)
     kubeconfig: Path | None = None
     manifests: tuple[Path, ...] = ()
@@ -243,6 +245,13 @@ class Process:
     """Ends the process with exit status 1 after a fatal log line."""
     reload: Callable[[], Awaitable[bool]] | None = None
     """Replaces the running configuration by the Corefile as it is now; False where that failed."""
+    _shared: dict[type, Any] = field(default_factory=dict)
+
+    def shared(self, kind: type[P]) -> P:
+        """The one object of class ``kind`` that the plugins of all blocks share, also over reloads."""
+        if kind not in self._shared:
+            self._shared[kind] = kind()
+        return cast(P, self._shared[kind])
 
 
 @dataclass

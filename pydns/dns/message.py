@@ -101,6 +101,17 @@ class Message(NamedTuple):
         return self.answer + self.authority + self.additional
 
 
+def uncompressed_size(message: Message) -> int:
+    """Octets that the message takes without name compression: the size that CoreDNS logs and counts."""
+    size = 12
+    if message.question is not None:
+        size += len(to_wire(message.question.name)) + 4
+    for section in (message.answer, message.authority, message.additional):
+        for record in section:
+            size += len(to_wire(record.name)) + 10 + len(record.rdata)
+    return size if message.edns is None else size + len(message.edns.pack())
+
+
 def parse(data: bytes) -> Message:
     """Read a message (rule 3).  Raises WireError, which has no more to say than why."""
     try:
