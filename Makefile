@@ -31,7 +31,7 @@ record: $(SETUP)  ## write CoreDNS's replies anew, for machines without Go
 	$(BIN)/python -m conformance.tools.build coredns etcd kube-apiserver
 	$(BIN)/python -m conformance --record
 
-bench: $(SETUP)  ## speed and memory beside CoreDNS (needs dnsperf)
+bench: $(SETUP)  ## speed and memory beside CoreDNS (needs Go and dnsperf)
 	$(BIN)/python -m conformance.tools.build coredns
 	$(BIN)/python -m conformance.bench
 

@@ -104,24 +104,22 @@ async def alternate(name: str, servers: list[Server], questions: Path, options: 
             if number:
                 server.runs.setdefault(name, []).append(run)
             label = f"round {number}" if number else "warm-up"
-            print(
-                f"  {name}: {server.subject} {label}: {run.per_second:,.0f} q/s, {run.per_cpu_second:,.0f} per CPU-second,"
-                f" {run.lost} lost, {run.rcodes}",
-                file=sys.stderr,
-            )
+            figures = f"{run.per_second:,.0f} q/s, {run.per_cpu_second:,.0f} per CPU-second, {run.lost} lost"
+            print(f"  {name}: {server.subject} {label}: {figures}, {run.rcodes}", file=sys.stderr)
 
 
 def table(servers: list[Server]) -> str:
     """The medians side by side; the ratio is subject : CoreDNS."""
     subject, reference = servers
+    ours = subject.subject
     rows = [
-        f"| load | {subject.subject}, queries per CPU-second | CoreDNS | ratio | q/s, {subject.subject} | q/s, CoreDNS |",
+        f"| load | {ours}, queries per CPU-second | CoreDNS | ratio | q/s, {ours} | q/s, CoreDNS |",
         "|---|---|---|---|---|---|",
     ]
     for name in subject.runs:
-        ours, theirs = subject.per_cpu_second(name), reference.per_cpu_second(name)
+        figure, theirs = subject.per_cpu_second(name), reference.per_cpu_second(name)
         rates = f"{subject.per_second(name):,.0f} | {reference.per_second(name):,.0f}"
-        rows.append(f"| {name} | {ours:,.0f} | {theirs:,.0f} | {ours / theirs:.2f} | {rates} |")
+        rows.append(f"| {name} | {figure:,.0f} | {theirs:,.0f} | {figure / theirs:.2f} | {rates} |")
     memory = [load_bytes / 1e6 for load_bytes in (subject.idle_bytes, reference.idle_bytes)]
     rows.append(f"\nResident memory, just started: {memory[0]:.0f} MB, CoreDNS {memory[1]:.0f} MB, "
                 f"ratio {memory[0] / memory[1]:.2f}")  # fmt: skip
