@@ -8,7 +8,7 @@ costs twice the time.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import TypeVar
 
@@ -82,6 +82,7 @@ class Metrics:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # CoreDNS has no _created series
         self.registry = CollectorRegistry()
         self._families: dict[str, Counter | Gauge | Histogram] = {}
+        self._before: list[Callable[[], None]] = []
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
             collector(registry=self.registry)
 
@@ -108,6 +109,16 @@ class Metrics:
         self.registry.register(family)
         return family
 
+    def before_exposition(self, callback: Callable[[], None]) -> None:
+        """Have ``callback`` bring its counters up to date each time before they are read."""
+        self._before.append(callback)
+
+    def forget(self, callback: Callable[[], None]) -> None:
+        """Take back a `before_exposition`."""
+        self._before.remove(callback)
+
     def exposition(self) -> bytes:
         """All families in the Prometheus text format."""
+        for callback in self._before:
+            callback()
         return generate_latest(self.registry)

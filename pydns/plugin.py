@@ -287,6 +287,8 @@ class Plugin:
     """Whether several lines in one block make one plugin; its ``__init__`` then gets the list of their options."""
     replay_safe: ClassVar[bool] = False
     """Whether a reply may be sent again without calling this plugin."""
+    any_class: ClassVar[bool] = False
+    """Whether its presence opens the listener to classes other than IN."""
 
     next: Serve
     """The link behind this one."""
