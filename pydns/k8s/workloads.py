@@ -79,7 +79,7 @@ class LabelSelector(Struct, rename="camel"):
     match_expressions: list[Expression] | None = None
 
     def selector(self) -> Selector:
-        equal = [Requirement(key, "In", (value,)) for key, value in (self.match_labels or {}).items()]
+        equal = [Requirement(key, "Equals", (value,)) for key, value in (self.match_labels or {}).items()]
         listed = self.match_expressions or ()
         return Selector((*equal, *(Requirement(one.key, one.operator, tuple(one.values or ())) for one in listed)))
 
@@ -152,7 +152,7 @@ def derived_pods(document: Document, written: Mapping[str, RunningPod]) -> Itera
     """The Pods of one workload that are not among `written`, the Pods of its namespace by name."""
     spec = document.read(Workload).spec
     selector = spec.selector.selector()
-    there = sum(selector.matches(pod.labels) for pod in written.values()) if selector else 0
+    there = sum(selector.matches(pod.labels) for pod in written.values()) if selector.requirements else 0
     for name in pod_names(document, spec, there):
         if name not in written:
             yield template_pod(document, spec, name)
