@@ -62,9 +62,9 @@ class HttpListeners:
             status, content_type, body = await handlers[-1]()
             return web.Response(status=status, body=body, headers={"Content-Type": content_type})
 
-        runner = web.ServerRunner(web.Server(answer, access_log=None, keepalive_timeout=5))
+        runner = web.ServerRunner(web.Server(answer, access_log=None, keepalive_timeout=5), shutdown_timeout=1)
         await runner.setup()
-        site = web.TCPSite(runner, host.strip("[]") or None, int(port), shutdown_timeout=1)
+        site = web.TCPSite(runner, host.strip("[]") or None, int(port))
         try:
             await site.start()
         except OSError:

@@ -10,10 +10,10 @@ Sink = Callable[[str], object]
 
 
 class _Output:
-    """Where lines go and whether ``[DEBUG]`` lines are among them (the *debug* plugin turns them on)."""
+    """Where lines go, and how many *debug* plugins want ``[DEBUG]`` lines among them."""
 
     def __init__(self) -> None:
-        self.debug = False
+        self.debug = 0
         self.sink: Sink = self.to_stdout
 
     @staticmethod

@@ -1,0 +1,79 @@
+"""HTTP listeners over real sockets on loopback."""
+
+import aiohttp
+import pytest
+
+from pydns.http import PLAIN_TEXT, Handler, HttpListeners, probe
+
+ADDRESS = "127.0.0.1:0"
+
+
+def says(body: str, status: int = 200) -> Handler:
+    async def handler() -> tuple[int, str, bytes]:
+        return status, PLAIN_TEXT, body.encode()
+
+    return handler
+
+
+async def get(listeners: HttpListeners, path: str, address: str = ADDRESS) -> tuple[int, str, str]:
+    url = f"http://127.0.0.1:{listeners.ports()[address]}{path}"
+    async with aiohttp.ClientSession() as session, session.get(url) as response:
+        return response.status, response.headers["Content-Type"], await response.text()
+
+
+async def test_blocks_share_a_listener() -> None:
+    listeners = HttpListeners()
+    health, ready = says("OK"), says("kubernetes", 503)
+    await listeners.add(ADDRESS, "/health", health)
+    await listeners.add(ADDRESS, "/ready", ready)
+    assert await get(listeners, "/health") == (200, PLAIN_TEXT, "OK")
+    assert await get(listeners, "/ready") == (503, PLAIN_TEXT, "kubernetes")
+    assert (await get(listeners, "/"))[::2] == (404, "404 page not found\n")
+    await listeners.remove(ADDRESS, "/health", health)
+    assert (await get(listeners, "/health"))[0] == 404
+    await listeners.remove(ADDRESS, "/ready", ready)
+    assert listeners.ports() == {}
+
+
+async def test_the_youngest_handler_answers_and_gives_way_to_the_one_before() -> None:
+    listeners = HttpListeners()
+    old, new = says("old"), says("new")
+    await listeners.add(ADDRESS, "/ready", old)
+    port = listeners.ports()[ADDRESS]
+    await listeners.add(ADDRESS, "/ready", new)
+    assert (await get(listeners, "/ready"))[2] == "new"
+    await listeners.remove(ADDRESS, "/ready", new)
+    assert (await get(listeners, "/ready"))[2] == "old"
+    assert listeners.ports()[ADDRESS] == port
+    await listeners.remove(ADDRESS, "/ready", old)
+
+
+async def test_taking_back_what_is_not_there_does_nothing() -> None:
+    listeners = HttpListeners()
+    await listeners.remove(ADDRESS, "/ready", says(""))
+    kept = says("kept")
+    await listeners.add(ADDRESS, "/ready", kept)
+    await listeners.remove(ADDRESS, "/ready", says("another"))
+    assert (await get(listeners, "/ready"))[2] == "kept"
+    await listeners.remove(ADDRESS, "/ready", kept)
+
+
+async def test_a_port_in_use_is_an_error() -> None:
+    first, second = HttpListeners(), HttpListeners()
+    handler = says("OK")
+    await first.add(ADDRESS, "/health", handler)
+    taken = f"127.0.0.1:{first.ports()[ADDRESS]}"
+    with pytest.raises(OSError, match="address already in use"):
+        await second.add(taken, "/health", handler)
+    assert second.ports() == {}
+    await first.remove(ADDRESS, "/health", handler)
+
+
+async def test_a_probe_tells_what_went_wrong() -> None:
+    listeners = HttpListeners()
+    handler = says("no", 503)
+    await listeners.add(ADDRESS, "/health", handler)
+    url = f"http://127.0.0.1:{listeners.ports()[ADDRESS]}/health"
+    assert await probe(url, 3) == ""
+    await listeners.remove(ADDRESS, "/health", handler)
+    assert "Connect call failed" in await probe(url, 3)

@@ -1,0 +1,39 @@
+"""Log lines as CoreDNS writes them."""
+
+import pytest
+
+from pydns import log
+
+
+@pytest.mark.parametrize(
+    "level, line",
+    [
+        ("info", "[INFO] plugin/hosts: text"),
+        ("warning", "[WARNING] plugin/hosts: text"),
+        ("error", "[ERROR] plugin/hosts: text"),
+        ("fatal", "[FATAL] plugin/hosts: text"),
+    ],
+)
+def test_a_line_names_its_level_and_plugin(level: str, line: str, log_lines: list[str]) -> None:
+    getattr(log.for_plugin("hosts"), level)("text")
+    assert log_lines == [line]
+
+
+def test_a_line_of_the_server_has_no_plugin(log_lines: list[str]) -> None:
+    log.Log().info("Reloading")
+    assert log_lines == ["[INFO] Reloading"]
+
+
+def test_debug_lines_appear_while_somebody_wants_them(log_lines: list[str]) -> None:
+    source = log.for_plugin("hosts")
+    source.debug("unseen")
+    log.OUTPUT.debug += 1
+    source.debug("seen")
+    log.OUTPUT.debug -= 1
+    source.debug("unseen")
+    assert log_lines == ["[DEBUG] plugin/hosts: seen"]
+
+
+def test_lines_go_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    log.Log().info("one line")
+    assert capsys.readouterr().out == "[INFO] one line\n"
