@@ -3,14 +3,14 @@
 Does not know requests or objects; the reflectors report to it.
 """
 
-import logging
 import time
 from typing import Final
 
 from pydns.k8s.objects import Kind
 from pydns.k8s.source import Clock, Observer
+from pydns.log import for_plugin
 
-logger = logging.getLogger(__name__)
+log = for_plugin("kubernetes")
 
 REMIND: Final = 60.0
 """Seconds between two lines about an API that stays away."""
@@ -49,10 +49,7 @@ class ApiHealth:
         elif now - self._reported >= REMIND:
             self._reported = now
             away = f" for {round(now - self._since)}s" if now > self._since else ""
-            logger.warning(
-                "plugin/kubernetes: no %s from the Kubernetes API%s, answering from what is known: %s",
-                *(kind, away, error),
-            )
+            log.warning(f"no {kind} from the Kubernetes API{away}, answering from what is known: {error}")
 
     def ok(self, kind: Kind) -> None:
         """A list of `kind` is complete, or a watch of it has begun."""
@@ -63,14 +60,11 @@ class ApiHealth:
         if self.up:
             now = self._clock()
             self._observer.api_up(True, now)
-            logger.info("plugin/kubernetes: the Kubernetes API is back after %ds", round(now - self._since))
+            log.info(f"the Kubernetes API is back after {round(now - self._since)}s")
 
     def _refused(self, kind: Kind, error: Forbidden) -> None:
         if kind in self._forbidden:
             return
         self._forbidden.add(kind)
-        logger.error(
-            "plugin/kubernetes: not allowed to list and watch %s (RBAC: apiGroups [%r], resources [%r], "
-            "verbs ['list', 'watch'] are needed): %s",
-            *(kind, GROUPS.get(kind, ""), str(kind), error),
-        )
+        rule = f'apiGroups: ["{GROUPS.get(kind, "")}"], resources: ["{kind}"], verbs: ["list", "watch"]'
+        log.error(f"not allowed to list and watch {kind}, the ClusterRole needs {{{rule}}}: {error}")

@@ -12,9 +12,9 @@ Does not know HTTP (`transport`), the objects' fields (`wire`) or who else lists
 """
 
 import asyncio
-import logging
 import random
 import time
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
@@ -26,8 +26,9 @@ from pydns.k8s.objects import Object
 from pydns.k8s.store import Key, Store, key_of
 from pydns.k8s.transport import Response, Transport, TransportError
 from pydns.k8s.wire import EventWire, Identity, Resource, decode_event, decode_identity, decode_page, decode_status
+from pydns.log import for_plugin
 
-logger = logging.getLogger(__name__)
+log = for_plugin("kubernetes")
 
 INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
 PAGE: Final = "500"
@@ -120,7 +121,8 @@ class Reflector:
             except ApiError as error:
                 self._refused(error)
             except Exception as error:  # a fault of ours must not end the mirror
-                logger.exception("plugin/kubernetes: listing %s anew after a fault", self._resource.kind)
+                log.error(f"listing {self._resource.kind} anew after a fault: {error!r}")
+                log.debug(traceback.format_exc())
                 self._version = ""
                 self._health.failed(self._resource.kind, error)
             else:
@@ -131,7 +133,7 @@ class Reflector:
         if error.refusal:
             self._version = ""
         if error.code == GONE:
-            logger.info("plugin/kubernetes: listing %s anew: %s", self._resource.kind, error)
+            log.info(f"listing {self._resource.kind} anew: {error}")
         else:
             reason = Forbidden(str(error)) if error.code == FORBIDDEN else error
             self._health.failed(self._resource.kind, reason)
@@ -146,7 +148,7 @@ class Reflector:
         except ApiError as error:
             if self._version or not error.refusal:
                 raise
-            logger.debug("plugin/kubernetes: no streaming list of %s: %s", self._resource.kind, error)
+            log.debug(f"no streaming list of {self._resource.kind}: {error}")
         finally:
             self._initial = None
         if not self._version:
@@ -205,7 +207,7 @@ class Reflector:
             except TransportError as error:
                 if self._initial is not None:
                     raise
-                logger.debug("plugin/kubernetes: the watch of %s broke: %s", self._resource.kind, error)
+                log.debug(f"the watch of {self._resource.kind} broke: {error}")
 
     async def _apply_all(self, response: Response) -> None:
         lines = Lines()
@@ -257,7 +259,7 @@ class Reflector:
             return None
 
     def _skip(self, name: str, error: msgspec.DecodeError) -> None:
-        logger.warning("plugin/kubernetes: leaving out %s of the %s: %s", name, self._resource.kind, error)
+        log.warning(f"leaving out {name} of the {self._resource.kind}: {error}")
 
 
 async def check(response: Response) -> None:

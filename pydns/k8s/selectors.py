@@ -34,7 +34,8 @@ VALUE_RULE: Final = (
 )
 PREFIX_RULE: Final = (
     "prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
-    f"and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{PREFIX}')"
+    "and must start and end with an alphanumeric character "
+    f"(e.g. 'example.com', regex used for validation is '{PREFIX}')"
 )
 QUALIFIED: Final = " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
 
