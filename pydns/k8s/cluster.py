@@ -4,7 +4,6 @@ Knows neither HTTP (`client`) nor how one resource is followed (`reflector`).
 """
 
 import asyncio
-import logging
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -17,8 +16,10 @@ from pydns.k8s.source import Clock, Interest, Observer
 from pydns.k8s.store import Store
 from pydns.k8s.transport import Transport
 from pydns.k8s.wire import RESOURCES
+from pydns.log import for_plugin
+from pydns.tasks import Tasks
 
-logger = logging.getLogger(__name__)
+log = for_plugin("kubernetes")
 
 Connect = Callable[[Connection, Observer], Awaitable[Transport]]
 
@@ -43,21 +44,17 @@ class ApiSource:
         self._health = ApiHealth(self._observer, clock)
         self._synced = asyncio.Event()
         self._transport: Transport | None = None
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks = Tasks()
 
     async def start(self) -> None:
         """Read the credentials and start to list; raises SourceError where the credentials cannot be read."""
         self._transport = await self._connect_to(self._connection, self._observer)
         for kind in self._interest.kinds:
-            reflector = self._reflector(kind, self._transport)
-            self._tasks.append(asyncio.create_task(reflector.run(), name=f"reflector of {kind}"))
+            self._tasks.run(self._reflector(kind, self._transport).run())
 
     async def stop(self) -> None:
         """Stop following the API; the store keeps what it has.  Stopping twice does no harm."""
-        tasks, self._tasks = self._tasks, []
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._tasks.stop()
         if self._transport is not None:
             await self._transport.close()
             self._transport = None
@@ -98,9 +95,7 @@ class ApiSource:
         try:
             caused = datetime.fromisoformat(item.trigger_time).astimezone(UTC)
         except ValueError:
-            logger.warning(
-                "plugin/kubernetes: %s/%s: bad trigger time %r", item.namespace, item.name, item.trigger_time
-            )
+            log.warning(f"{item.namespace}/{item.name} has a bad trigger time: {item.trigger_time!r}")
             return
         kind = "headless_with_selector" if service.headless else "cluster_ip"
         self._observer.programmed(kind, self._clock() - caused.timestamp())

@@ -9,7 +9,6 @@ Knows neither YAML (`documents`) nor Kubernetes (`derive`).
 """
 
 import asyncio
-import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -24,8 +23,10 @@ from pydns.k8s.documents import Document, ManifestError, is_manifest, manifest_f
 from pydns.k8s.objects import Kind, Object
 from pydns.k8s.source import Clock, Interest
 from pydns.k8s.store import Key, Store
+from pydns.log import for_plugin
+from pydns.tasks import Tasks
 
-logger = logging.getLogger(__name__)
+log = for_plugin("kubernetes")
 
 LOOK: Final = 5.0
 """Seconds after which the files are looked at though nothing was noticed."""
@@ -58,7 +59,7 @@ def report(documents: Sequence[Document]) -> None:
     skipped = skipped_kinds(documents)
     if skipped:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(skipped.items()))
-        logger.info("plugin/kubernetes: of %d manifests skipped %s", len(documents), kinds)
+        log.info(f"of {len(documents)} manifests skipped {kinds}")
 
 
 class ManifestSource:
@@ -71,20 +72,17 @@ class ManifestSource:
         self._paths = paths
         self._manifests = Manifests(paths, interest)
         self._changes = changes or file_changes
-        self._task: asyncio.Task[None] | None = None
+        self._tasks = Tasks()
         self._complaint = ""
 
     async def start(self) -> None:
         """Read the manifests and follow them from now on; raises ManifestError."""
         await self._load()
-        self._task = asyncio.create_task(self._follow(), name="manifests")
+        self._tasks.run(self._follow())
 
     async def stop(self) -> None:
         """Stop following the files; the store keeps what it has.  Stopping twice does no harm."""
-        task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        await self._tasks.stop()
 
     async def wait_synced(self, timeout: float) -> bool:
         """True once started: the files are read before `start` returns."""
@@ -119,7 +117,7 @@ class ManifestSource:
         """Log what is wrong, once until it changes."""
         if complaint != self._complaint:
             self._complaint = complaint
-            logger.error("plugin/kubernetes: %s", complaint)
+            log.error(complaint)
 
 
 async def file_changes(paths: Sequence[str]) -> AsyncGenerator[object, None]:

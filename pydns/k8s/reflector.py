@@ -120,7 +120,7 @@ class Reflector:
                 self._health.failed(self._resource.kind, error)
             except ApiError as error:
                 self._refused(error)
-            except Exception as error:  # a fault of ours must not end the mirror
+            except Exception as error:  # noqa: BLE001 - a fault of ours must not end the mirror
                 log.error(f"listing {self._resource.kind} anew after a fault: {error!r}")
                 log.debug(traceback.format_exc())
                 self._version = ""
