@@ -77,8 +77,8 @@ def _split_tags(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _apply_name(question: Question, words: list[str], origin: str) -> Question:
-    if len(words) == 1 and words[0].startswith("hex:"):
-        return replace(question, packet=bytes.fromhex(words[0][4:]))
+    if words and words[0].startswith("hex:"):
+        return replace(question, packet=bytes.fromhex("".join(words)[4:]))
     if not 2 <= len(words) <= 3:
         raise ValueError(f"a question is NAME [CLASS] TYPE, not {question.text!r}")
     qclass = words[1] if len(words) == 3 else "IN"
