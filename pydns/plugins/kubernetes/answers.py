@@ -1,0 +1,145 @@
+"""The answer to each type of question about a cluster zone.
+
+Duty: which of tree, reverse names and apex a question is for, with CoreDNS's rules type by type.  It does not know what
+is done where there is no answer (`plugin`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from pydns.dns.message import RR, Replay
+from pydns.dns.name import is_reverse, reverse_address
+from pydns.dns.rdata import txt
+from pydns.dns.types import Type
+from pydns.k8s.store import Store
+from pydns.plugin import Query
+from pydns.plugins.kubernetes.apex import SERVER, Apex
+from pydns.plugins.kubernetes.consent import Tags, consent
+from pydns.plugins.kubernetes.external import External
+from pydns.plugins.kubernetes.memo import Memo
+from pydns.plugins.kubernetes.options import KubernetesOptions
+from pydns.plugins.kubernetes.qname import SERVICES, Name, parse
+from pydns.plugins.kubernetes.records import Asked, Outcome, absolute, addresses, pointers, service_records
+from pydns.plugins.kubernetes.reverse import Reverse
+from pydns.plugins.kubernetes.tree import NOWHERE, Found, Tree
+
+SCHEMA_NAME = "dns-version"
+SCHEMA_VERSION = "1.1.0"
+"""The version of the Kubernetes DNS specification."""
+SCHEMA_TTL = 28800
+SERIAL_LAG = 1.0
+"""Seconds that a replayed SOA record may be behind the cluster."""
+
+Method = Callable[[Asked, Query], Awaitable[Outcome]]
+
+
+class Answers:
+    """``zones`` are lower-case; PTR records point into ``primary``."""
+
+    def __init__(
+        self, store: Store, options: KubernetesOptions, tags: Tags, zones: tuple[str, ...], primary: str
+    ) -> None:
+        pod_names = options.endpoint_pod_names
+        self.tree = Tree(store, options, tags)
+        self.apex = Apex(store, tags, options.ttl, pod_names=pod_names)
+        self._reverse = Reverse(store, self.tree, tags, primary, filtered=bool(options.namespaces), pod_names=pod_names)
+        self._external = External(self._find_or_server, options.ttl)
+        self._memo = Memo()
+        store.on_change(self._memo.forget)
+        self._ttl = options.ttl
+        self._zonal = options.zonal
+        self._server_names = {zone: absolute(SERVER, zone) for zone in zones}
+        self._methods: dict[int, Method] = {
+            Type.A: self._addresses,
+            Type.AAAA: self._addresses,
+            Type.SRV: self._services,
+            Type.CNAME: self._alias,
+            Type.TXT: self._text,
+            Type.PTR: self._pointers,
+            Type.SOA: self._start_of_authority,
+            Type.NS: self._name_servers,
+        }
+
+    async def to(self, asked: Asked, query: Query) -> Outcome:
+        """What becomes of a question."""
+        known = self._memo.get(asked.owner, asked.type)
+        if known is not None:
+            return known
+        return await self._methods.get(asked.type, self._existence)(asked, query)
+
+    def _parse(self, asked: Asked) -> Name | None:
+        return parse(asked.name, asked.zone, self._zonal)
+
+    def _find(self, asked: Asked, name: Name | None) -> Found:
+        """What a name that was taken apart holds; there are no objects below the reverse trees."""
+        if name is not None and name.kind and is_reverse(asked.name):
+            return NOWHERE
+        return self.tree.find(name)
+
+    def _find_or_server(self, asked: Asked) -> Found:
+        """The same, with the name of this server."""
+        if asked.name == self._server_names[asked.zone]:
+            servers = self.apex.servers()
+            return Found(True, tuple(servers.tags), servers.items)
+        return self._find(asked, self._parse(asked))
+
+    async def _existence(self, asked: Asked, query: Query) -> Outcome:
+        found = self._find_or_server(asked)
+        return Outcome(found.exists, consent(*found.tags))
+
+    async def _addresses(self, asked: Asked, query: Query) -> Outcome:
+        found = self._find_or_server(asked)
+        if any(item.type == Type.CNAME for item in found.items):
+            return await self._external.follow(query, asked, found)
+        outcome = Outcome(found.exists, consent(*found.tags), addresses(found.items, asked, self._ttl))
+        return self._kept(asked, found, outcome)
+
+    async def _services(self, asked: Asked, query: Query) -> Outcome:
+        found = self._find_or_server(asked)
+        answer, additional = service_records(found.items, asked, self._ttl)
+        return self._kept(asked, found, Outcome(found.exists, consent(*found.tags), answer, additional))
+
+    def _kept(self, asked: Asked, found: Found, outcome: Outcome) -> Outcome:
+        """The same outcome, kept for the next time where it is about a Service that exists."""
+        name = self._parse(asked) if found.items and asked.owner == asked.name else None
+        if name is not None and name.kind == SERVICES:
+            self._memo.keep((name.namespace, name.service), asked.name, asked.type, outcome)
+        return outcome
+
+    async def _alias(self, asked: Asked, query: Query) -> Outcome:
+        """CNAME: the first thing that the name holds, where that is a name."""
+        found = self._find_or_server(asked)
+        first = [RR(asked.owner, item.type, self._ttl, item.rdata) for item in found.items[:1]]
+        answer = tuple(record for record in first if record.type == Type.CNAME)
+        return Outcome(found.exists, consent(*found.tags), answer)
+
+    async def _text(self, asked: Asked, query: Query) -> Outcome:
+        """TXT: the schema's version; a name that holds nothing does not exist for this type (CoreDNS)."""
+        if asked.name == absolute(SCHEMA_NAME, asked.zone):
+            record = RR(asked.owner, Type.TXT, SCHEMA_TTL, txt(SCHEMA_VERSION))
+            return Outcome(True, consent(), (record,))
+        name = self._parse(asked)
+        found = self._find(asked, name)
+        exists = bool(found.items) or (found.exists and name is not None and bool(name.zone))
+        return Outcome(exists, consent(*found.tags))
+
+    async def _pointers(self, asked: Asked, query: Query) -> Outcome:
+        address = reverse_address(asked.name)
+        if address is None:
+            found = self._find(asked, self._parse(asked))
+            return Outcome(found.exists, consent(*found.tags))
+        names, tags = self._reverse.names(address)
+        return Outcome(bool(names), consent(*tags), pointers(names, asked, Type.PTR, self._ttl))
+
+    async def _start_of_authority(self, asked: Asked, query: Query) -> Outcome:
+        """SOA: below the apex no look-up at all, every name is NODATA (CoreDNS)."""
+        answer = (self.apex.soa(asked.origin),) if asked.name == asked.zone else ()
+        return Outcome(True, Replay(query.received + SERIAL_LAG), answer)
+
+    async def _name_servers(self, asked: Asked, query: Query) -> Outcome:
+        if asked.name != asked.zone:
+            return await self._existence(asked, query)
+        servers = self.apex.servers()
+        answer, additional = self.apex.name_servers(asked, servers)
+        return Outcome(True, consent(*servers.tags), answer, additional)

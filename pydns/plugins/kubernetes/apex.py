@@ -1,0 +1,110 @@
+"""The records at a zone's apex, SOA and NS, and the name of the server, ``ns.dns``.
+
+It does not know queries, nor which zones there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pydns.dns.message import RR
+from pydns.dns.rdata import soa
+from pydns.dns.types import Type
+from pydns.k8s.objects import EndpointSlice, Port
+from pydns.k8s.store import Store
+from pydns.plugins.kubernetes.consent import Tag, Tags
+from pydns.plugins.kubernetes.qname import SERVICES
+from pydns.plugins.kubernetes.records import Asked, Item, absolute, addresses, endpoint_name, packed, pointers
+
+SERVER = "ns.dns"
+HOSTMASTER = "hostmaster"
+REFRESH = 7200
+RETRY = 1800
+EXPIRE = 86400
+MAX_SOA_TTL = 300
+"""Seconds that the SOA record, and so a denial, lives at most."""
+
+_NO_PORT = Port("", 0, "")
+
+
+class Servers(NamedTuple):
+    """The server's names and addresses as items, and the data looked at."""
+
+    items: list[Item]
+    tags: list[Tag]
+
+
+class Apex:
+    """``local`` are this server's own addresses, ``ttl`` is in seconds."""
+
+    def __init__(self, store: Store, tags: Tags, ttl: int, *, pod_names: bool) -> None:
+        self.local: Sequence[str] = ()
+        self._store = store
+        self._tags = tags
+        self._ttl = ttl
+        self._pod_names = pod_names
+        self._soa: tuple[str, int, RR] = ("", -1, RR(".", Type.SOA, 0, b""))
+
+    def soa(self, origin: str) -> RR:
+        """The zone's SOA record; its serial is the time of the last change of the cluster, in Unix seconds."""
+        last_origin, last_serial, record = self._soa
+        serial = self._store.modified
+        if last_serial != serial or last_origin != origin:
+            record = self._make_soa(origin, serial)
+            self._soa = (origin, serial, record)
+        return record
+
+    def _make_soa(self, origin: str, serial: int) -> RR:
+        rdata = soa(
+            mname=absolute(SERVER, origin),
+            rname=absolute(HOSTMASTER, origin),
+            serial=serial & 0xFFFFFFFF,
+            refresh=REFRESH,
+            retry=RETRY,
+            expire=EXPIRE,
+            minimum=self._ttl,
+        )
+        return RR(origin, Type.SOA, min(self._ttl, MAX_SOA_TTL), rdata)
+
+    def name_servers(self, asked: Asked, servers: Servers) -> tuple[tuple[RR, ...], tuple[RR, ...]]:
+        """The NS records and the servers' addresses, these as often as CoreDNS lists them."""
+        names = [absolute(item.target, asked.origin) for item in servers.items]
+        glue = (RR(name, item.type, self._ttl, item.rdata) for name, item in zip(names, servers.items, strict=True))
+        return pointers(names, asked, Type.NS, self._ttl), tuple(glue)
+
+    def server_addresses(self, asked: Asked, servers: Servers) -> tuple[RR, ...]:
+        """The addresses of ``ns.dns`` in the family asked for."""
+        return addresses(servers.items, asked, self._ttl)
+
+    def servers(self) -> Servers:
+        """The Services behind which this server's own addresses are; where there are none, those addresses."""
+        tags = [self._tags.address(address) for address in self.local]
+        slices = list(self._local_slices())
+        if not slices:
+            return Servers([item for address in self.local for item in _item(SERVER, address)], tags)
+        tags += [self._tags.service(part.namespace, part.service) for part in slices]
+        return Servers([item for part in slices for item in self._behind(part)], tags)
+
+    def _local_slices(self) -> Iterator[EndpointSlice]:
+        """The slices that hold a local address, once for each such address."""
+        for address in self.local:
+            yield from {(part.namespace, part.name): part for part, _ in self._store.endpoints_by_ip(address)}.values()
+
+    def _behind(self, part: EndpointSlice) -> Iterator[Item]:
+        service = self._store.service(part.namespace, part.service)
+        if service is None:
+            return
+        name = f"{service.name}.{service.namespace}.{SERVICES}"
+        if not service.headless:
+            for ip in service.cluster_ips:
+                yield from _item(name, ip)
+            return
+        for endpoint in part.endpoints:
+            yield from _item(f"{endpoint_name(endpoint, self._pod_names)}.{name}", endpoint.address)
+
+
+def _item(target: str, address: str) -> Iterator[Item]:
+    found = packed(address)
+    if found is not None:
+        yield Item(*found, _NO_PORT, target)

@@ -1,0 +1,85 @@
+"""Which of the cluster's data a reply was made of, and which data a change touches.
+
+A tag is one piece of data: a Service with its endpoint slices, the existence of a namespace, what is known of an
+address, the Pods at an address.  It does not know replies, nor who remembers them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from math import inf
+
+from pydns.dns.message import Replay
+from pydns.k8s.objects import Endpoint, EndpointSlice, Namespace, Pod, Service
+from pydns.k8s.store import Change
+
+Tag = tuple[Hashable, ...]
+
+
+def consent(*tags: Tag) -> Replay:
+    """Consent until one of these data changes."""
+    return Replay(inf, tags)
+
+
+def joined(first: Replay | None, second: Replay | None) -> Replay | None:
+    """The consent of a reply made of two parts: none where one of them has none."""
+    if first is None or second is None:
+        return None
+    return Replay(
+        min(first.until, second.until),
+        tuple(dict.fromkeys(first.tags + second.tags)),
+        max(first.variants, second.variants),
+        first.counters + second.counters,
+    )
+
+
+class Tags:
+    """The tags of one plugin, unlike those of every other."""
+
+    def __init__(self) -> None:
+        self._plugin = object()
+
+    def service(self, namespace: str, name: str) -> Tag:
+        """A Service and its endpoint slices, also when there are none."""
+        return self._plugin, "service", namespace, name
+
+    def namespace(self, name: str) -> Tag:
+        """Whether a namespace exists."""
+        return self._plugin, "namespace", name
+
+    def address(self, address: str) -> Tag:
+        """Which Services have this ClusterIP, and which endpoints this address."""
+        return self._plugin, "address", address
+
+    def pod(self, address: str) -> Tag:
+        """Which Pods have this address."""
+        return self._plugin, "pod", address
+
+    def of(self, change: Change) -> list[Tag]:
+        """What a change of the store touches."""
+        match change.old or change.new:
+            case Namespace():
+                return [self.namespace(change.name)]
+            case Pod():
+                return [self.pod(pod.ip) for pod in (change.old, change.new) if isinstance(pod, Pod)]
+        addresses = map(self.address, _changed_addresses(change))
+        return [self.service(change.namespace, change.name), *addresses]
+
+
+def _changed_addresses(change: Change) -> Iterator[str]:
+    """The addresses that are no longer, or not yet, what they were."""
+    old, new = _by_address(change.old), _by_address(change.new)
+    for address in old.keys() | new.keys():
+        if old.get(address) != new.get(address):
+            yield address
+
+
+def _by_address(item: object) -> dict[str, list[Endpoint]]:
+    """The endpoints at each address of a slice; for a Service its ClusterIPs alone."""
+    found: dict[str, list[Endpoint]] = {}
+    if isinstance(item, Service):
+        found = {ip: [] for ip in item.cluster_ips}
+    elif isinstance(item, EndpointSlice):
+        for endpoint in item.endpoints:
+            found.setdefault(endpoint.address, []).append(endpoint)
+    return found

@@ -1,0 +1,189 @@
+"""Answers for a cluster's zones from the objects of the Kubernetes API.
+
+## Description
+
+*kubernetes* is the cluster's own DNS: it follows Services, EndpointSlices and Namespaces (and Pods, where asked to) and
+answers as the Kubernetes DNS specification 1.1.0 says, and as CoreDNS does where the specification is silent.
+
+* `SERVICE.NAMESPACE.svc.ZONE`: the ClusterIPs of a Service, the ready endpoints of a headless one, a CNAME and what it
+  leads to for an ExternalName.
+* `_PORT._PROTOCOL.SERVICE.NAMESPACE.svc.ZONE`: SRV records for a named port.
+* `ENDPOINT.SERVICE.NAMESPACE.svc.ZONE`: one endpoint, by its hostname (a StatefulSet's Pod) or by its address with
+  dashes.
+* `10-244-0-7.NAMESPACE.pod.ZONE`: a Pod, where `pods` says so.
+* PTR records of ClusterIPs and endpoints, for the reverse zones that are listed.
+* `dns-version.ZONE` (TXT), and SOA and NS records at the zone's apex.
+
+Without `endpoint` and `kubeconfig` the plugin talks to the API of the cluster that it runs in.  On the command line,
+`--kubeconfig FILE` names another API, and `--manifests PATH` reads the objects from files; what the Corefile says about
+the API is then not used.
+
+The start waits until all objects are known, at most `startup_timeout`.  Until they are, names that are not known get
+SERVFAIL instead of NXDOMAIN, and *ready* says so.  When the API goes away later, answers are given from what is known;
+the log tells, and `coredns_kubernetes_api_up` is 0.
+
+## Metadata
+
+With *metadata*: `kubernetes/kind`, `kubernetes/namespace`, `kubernetes/service`, `kubernetes/endpoint`,
+`kubernetes/port-name`, `kubernetes/protocol`, with `zonal` `kubernetes/zone`, or `kubernetes/parse-error`; and with
+`pods verified` `kubernetes/client-namespace`, `kubernetes/client-pod-name` and `kubernetes/client-label/LABEL`.
+
+## Metrics
+
+`coredns_kubernetes_dns_programming_duration_seconds{service_kind}`,
+`coredns_kubernetes_rest_client_request_duration_seconds{verb,host}`,
+`coredns_kubernetes_rest_client_rate_limiter_duration_seconds{verb,host}` and
+`coredns_kubernetes_rest_client_requests_total{code,method,host}` as CoreDNS has them, and
+`coredns_kubernetes_api_up{zone}`: 1 while the API answers.
+
+## Examples
+
+What kubeadm writes:
+
+```corefile
+.:53 {
+    kubernetes cluster.local in-addr.arpa ip6.arpa {
+        pods insecure
+        fallthrough in-addr.arpa ip6.arpa
+        ttl 30
+    }
+    forward . /etc/resolv.conf
+}
+```
+
+A server outside the cluster that shows two namespaces:
+
+```corefile
+cluster.local:53 {
+    kubernetes {
+        kubeconfig /etc/dns/kubeconfig
+        namespaces shop billing
+    }
+}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Self
+
+from pydns.corefile.line import Line
+from pydns.dns.message import Message, Replay
+from pydns.dns.name import is_reverse, longest_zone
+from pydns.dns.types import Flag, Rcode, Type
+from pydns.k8s.source import Source, SourceError
+from pydns.k8s.store import Change
+from pydns.net import interface_addresses
+from pydns.plugin import Block, Failure, Plugin, Query
+from pydns.plugins.kubernetes.answers import SERIAL_LAG, Answers
+from pydns.plugins.kubernetes.consent import Tags, joined
+from pydns.plugins.kubernetes.metadata import client_facts, name_facts
+from pydns.plugins.kubernetes.metrics import Measures
+from pydns.plugins.kubernetes.options import KubernetesOptions
+from pydns.plugins.kubernetes.records import Asked, Outcome
+from pydns.plugins.kubernetes.sources import make_source
+
+LOG_EVERY = 0.5
+"""Seconds between two lines that say that the start still waits."""
+TRANSFERS = (Type.AXFR, Type.IXFR)
+
+
+class Kubernetes(Plugin):
+    """``source`` is where the objects come from, by default what command line and Corefile say."""
+
+    name = "kubernetes"
+    options: ClassVar[type[KubernetesOptions]] = KubernetesOptions
+    replay_safe = True
+
+    def __init__(self, block: Block, conf: KubernetesOptions, source: Source | None = None) -> None:
+        super().__init__(block, conf)
+        self.conf = conf
+        self.zones = conf.zones or block.zones
+        self.primary = next((zone for zone in self.zones if not is_reverse(zone)), "")
+        self.source = source or make_source(self.process, conf, Measures(self.process.metrics, self.primary))
+        self.store = self.source.store
+        self._tags = Tags()
+        self._answers = Answers(self.store, conf, self._tags, self.zones, self.primary)
+        self.store.on_change(self._publish)
+
+    @classmethod
+    def setup(cls, block: Block, lines: Sequence[Line]) -> Self:
+        plugin = super().setup(block, lines)
+        if not plugin.primary or (lines[0].args and not plugin.conf.zones):
+            raise lines[0].error("non-reverse zone name must be used")
+        return plugin
+
+    async def start(self) -> None:
+        """Follow the objects, and wait at most ``startup_timeout`` seconds until all are known."""
+        self._answers.apex.local = self._local_addresses()
+        try:
+            await self.source.start()
+        except SourceError as error:
+            raise ValueError(str(error)) from None
+        await self._wait()
+
+    async def _wait(self) -> None:
+        left = self.conf.startup_timeout
+        while not await self.source.wait_synced(min(left, LOG_EVERY)):
+            left -= LOG_EVERY
+            if left <= 0:
+                self.log.warning("starting server with unsynced Kubernetes API")
+                return
+            self.log.info("waiting for Kubernetes API before starting server")
+
+    def _local_addresses(self) -> tuple[str, ...]:
+        """This machine's addresses; none where *bind* chooses among them, as in CoreDNS."""
+        if self.block.settings.addresses:
+            return ()
+        try:
+            found = interface_addresses()
+        except OSError:
+            return ()
+        return tuple(one.address.partition("%")[0] for one in found if not one.is_loopback)
+
+    async def stop(self) -> None:
+        await self.source.stop()
+
+    def is_ready(self) -> bool:
+        """Whether all objects are known."""
+        return self.store.synced
+
+    def _publish(self, change: Change) -> None:
+        self.process.changes.publish(self._tags.of(change))
+
+    async def serve(self, query: Query) -> Message:
+        zone = longest_zone(query.name, self.zones)
+        if zone is None:
+            return await self.next(query)
+        if query.qtype in TRANSFERS:
+            raise Failure(Rcode.REFUSED)
+        asked = Asked(query.name, zone, query.qname, query.qname[-len(zone) :], query.qtype)
+        outcome = await self._answers.to(asked, query)
+        if outcome.answer:
+            return _positive(query, outcome)
+        if not outcome.exists and self.conf.fallthrough and self.conf.fallthrough.through(query.name):
+            reply = await self.next(query)
+            return reply._replace(replay=joined(reply.replay, outcome.replay))
+        return self._negative(query, asked, outcome)
+
+    def _negative(self, query: Query, asked: Asked, outcome: Outcome) -> Message:
+        """NODATA or NXDOMAIN with the SOA record; SERVFAIL while nobody can know that the name does not exist."""
+        soa = self._answers.apex.soa(asked.origin)
+        if not outcome.exists and not self.store.synced:
+            return query.reply(Rcode.SERVFAIL, flags=Flag.AA, authority=(soa,))
+        rcode = Rcode.NOERROR if outcome.exists else Rcode.NXDOMAIN
+        reply = query.reply(rcode, flags=Flag.AA, authority=(soa,))
+        return reply._replace(replay=joined(outcome.replay, Replay(query.received + SERIAL_LAG)))
+
+    def metadata(self, query: Query) -> dict[str, Callable[[], str]]:
+        """What the name asks for and, with ``pods verified``, who asks."""
+        facts = client_facts(self.store, query.client[0]) if self.conf.pods == "verified" else {}
+        zone = longest_zone(query.name, self.zones)
+        return facts if zone is None else facts | name_facts(query.name, zone, zonal=self.conf.zonal)
+
+
+def _positive(query: Query, outcome: Outcome) -> Message:
+    flags = Flag.AA | (Flag.TC if outcome.truncated else 0)
+    reply = query.reply(flags=flags, answer=outcome.answer, additional=outcome.additional)
+    return reply._replace(replay=outcome.replay)
