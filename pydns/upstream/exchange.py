@@ -1,0 +1,83 @@
+"""One query to one upstream, over UDP or TCP.
+
+Knows how to reach a server and how to tell its reply from others; not which server to ask, nor what to do when it
+fails.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+from pydns.dns.message import Message, Question
+from pydns.upstream.deadlines import Deadlines
+from pydns.upstream.settings import Endpoint, Settings
+from pydns.upstream.tcp import TcpPool
+from pydns.upstream.udp import UdpPool, UdpSocket
+
+PROBE_TIMEOUT = 1.0
+"""Seconds that a health probe waits for its reply."""
+
+
+def _unnoticed(transport: str, reused: bool) -> None:
+    """Nobody counts sockets."""
+
+
+class Upstream:
+    """A DNS server and the sockets to it.
+
+    ``dialled`` is called for each query with the transport and whether a socket was there already.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        settings: Settings | None = None,
+        rng: random.Random | None = None,
+        dialled: Callable[[str, bool], None] = _unnoticed,
+    ) -> None:
+        self.endpoint = endpoint
+        self._settings = settings or Settings()
+        self._random = rng or random.SystemRandom()
+        self._udp = UdpPool(endpoint, self._settings, self._random, dialled)
+        self._tcp = TcpPool(endpoint, self._settings, self._random, dialled)
+
+    def __str__(self) -> str:
+        return str(self.endpoint)
+
+    async def ask(self, wire: bytes, question: Question, transport: str, limit: int) -> Message:
+        """The reply to the query ``wire`` (its ID is replaced), in at most ``limit`` octets over UDP.
+
+        Over UDP a reply that is larger comes without records and with TC.  Raises ExchangeError.
+        """
+        if transport == "udp":
+            return await self._udp.ask(wire, question, limit)
+        return await self._tcp.ask(wire)
+
+    async def probe(self, wire: bytes, question: Question, transport: str) -> None:
+        """Any reply at all within a second, on a socket of its own.  Raises ExchangeError."""
+        settings = replace(self._settings, read_timeout=PROBE_TIMEOUT)
+        if transport == "udp":
+            await self._probe_udp(wire, question, settings)
+        else:
+            await self._probe_tcp(wire, settings)
+
+    async def _probe_udp(self, wire: bytes, question: Question, settings: Settings) -> None:
+        socket = UdpSocket(self.endpoint, settings, Deadlines(PROBE_TIMEOUT), self._random)
+        try:
+            await socket.ask(wire, question, len(wire))
+        finally:
+            socket.retire()
+
+    async def _probe_tcp(self, wire: bytes, settings: Settings) -> None:
+        pool = TcpPool(self.endpoint, settings, self._random, _unnoticed)
+        try:
+            await pool.ask(wire)
+        finally:
+            pool.close()
+
+    def close(self) -> None:
+        """Keep no socket for further queries; those under way may still end well."""
+        self._udp.close()
+        self._tcp.close()

@@ -1,0 +1,45 @@
+"""Where an upstream is, how long its sockets live, and how Go words what goes wrong with them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+
+class Endpoint(NamedTuple):
+    """An upstream's IP address and port; its text is the ``to`` label of the metrics."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return endpoint_text(self)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Times are in seconds."""
+
+    read_timeout: float = 2.0
+    """How long one upstream has to reply."""
+    expire: float = 10.0
+    """How long a UDP socket is used, and a TCP connection may be idle."""
+    max_age: float = 0.0
+    """How long a TCP connection is used at all; 0 without a bound."""
+    max_idle: int = 0
+    """Idle TCP connections, and UDP sockets, that are kept; 0 is the default."""
+    source: str = ""
+    """The local IP address that queries leave from; empty for the kernel's choice."""
+
+
+def endpoint_text(address: tuple[Any, ...]) -> str:
+    """``host:port`` of a socket address, IPv6 in brackets."""
+    host, port = address[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def reason(error: OSError) -> str:
+    """An error's text without its number, in lower case as Go writes it."""
+    text = os.strerror(error.errno) if error.errno else str(error)
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,311 @@
+"""One query to one upstream, over real sockets on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from pydns.dns.message import Message, Question, pack
+from pydns.dns.types import Flag, Type
+from pydns.upstream.exchange import Upstream
+from pydns.upstream.reply import ExchangeError
+from pydns.upstream.settings import Endpoint, Settings
+from pydns.upstream.udp import SOCKETS, USES
+from tests.scripted_upstream import (
+    Script,
+    closed_endpoint,
+    reply_to,
+    saying,
+    scripted_upstream,
+    silent,
+)
+from tests.support import texts
+
+QUESTION = Question("www.Example.org.", Type.A)
+QUERY = Message(0, Flag.RD, question=QUESTION)
+ANSWER = "www.Example.org. 60 IN A 192.0.2.1"
+SHORT = 0.05
+"""Seconds until a silent upstream is given up."""
+
+
+class Sockets:
+    """Counts what `Upstream` tells of its sockets: (transport, reused)."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, bool]] = []
+
+    def __call__(self, transport: str, reused: bool) -> None:
+        self.seen.append((transport, reused))
+
+
+def client_of(endpoint: Endpoint, sockets: Sockets | None = None, **settings: float) -> Upstream:
+    conf = Settings(**{"read_timeout": 5.0, **settings})  # type: ignore[arg-type]
+    return Upstream(endpoint, conf, random.Random(1), sockets or Sockets())
+
+
+async def ask(upstream: Upstream, transport: str = "udp", limit: int = 512) -> Message:
+    return await upstream.ask(pack(QUERY), QUESTION, transport, limit)
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+async def test_the_query_goes_out_as_it_is_and_the_reply_comes_back(transport: str) -> None:
+    async with scripted_upstream(saying(ANSWER, flags=Flag.AA)) as server:
+        upstream = client_of(server.endpoint)
+        reply = await ask(upstream, transport)
+        upstream.close()
+    assert texts(reply.answer) == [ANSWER]
+    assert reply.flags == Flag.QR | Flag.AA | Flag.RD | Flag.RA
+    heard_by, heard = server.asked[0]
+    assert (heard_by, heard._replace(id=0)) == (transport, QUERY)
+
+
+async def test_ids_and_ports_change() -> None:
+    async with scripted_upstream(saying(ANSWER)) as server:
+        upstream = client_of(server.endpoint)
+        for _ in range(SOCKETS * USES + 1):
+            await ask(upstream)
+        upstream.close()
+    assert len({query.id for _, query in server.asked}) > SOCKETS * USES * 0.95
+    uses = [server.ports.count(port) for port in set(server.ports)]
+    assert len(uses) > SOCKETS
+    assert max(uses) == USES
+
+
+def wrong_id(query: Message) -> Message | bytes:
+    return reply_to(query)._replace(id=query.id ^ 1)
+
+
+def wrong_question(query: Message) -> Message | bytes:
+    return reply_to(query)._replace(question=Question("evil.example.org.", Type.A))
+
+
+def not_a_reply(query: Message) -> Message | bytes:
+    return query
+
+
+def garbage(query: Message) -> Message | bytes:
+    return pack(query)[:12] + b"\x81"
+
+
+def too_short(query: Message) -> Message | bytes:
+    return pack(query)[:3]
+
+
+@pytest.mark.parametrize("wrong", [wrong_id, wrong_question, not_a_reply, garbage, too_short])
+async def test_the_right_reply_counts_after_any_number_of_wrong_ones(
+    wrong: Callable[[Message], Message | bytes],
+) -> None:
+    def script(query: Message, transport: str) -> Sequence[Message | bytes]:
+        return [wrong(query)] * 3 + [*saying(ANSWER)(query, transport)]
+
+    async with scripted_upstream(script) as server:
+        upstream = client_of(server.endpoint)
+        assert texts((await ask(upstream)).answer) == [ANSWER]
+        upstream.close()
+    assert len(server.asked) == 1
+
+
+async def test_a_late_reply_meets_nobody() -> None:
+    async with scripted_upstream(silent) as server:
+        upstream = client_of(server.endpoint, read_timeout=SHORT)
+        with pytest.raises(ExchangeError):
+            await ask(upstream)
+        server.script = saying(ANSWER)
+        server.late(reply_to(server.asked[0][1], rcode=3))
+        assert (await ask(upstream)).rcode == 0
+        upstream.close()
+    assert server.ports[0] != server.ports[1]
+
+
+async def test_replies_may_come_in_any_order() -> None:
+    async with scripted_upstream(silent) as server:
+        upstream = client_of(server.endpoint, max_idle=1)
+        questions = [Question(f"{number}.example.org.", Type.A) for number in range(50)]
+        wires = [pack(QUERY._replace(question=question)) for question in questions]
+        asking = [
+            asyncio.create_task(upstream.ask(wire, question, "udp", 512))
+            for wire, question in zip(wires, questions, strict=True)
+        ]
+        await server.heard(50)
+        for position in reversed(range(50)):
+            server.late(reply_to(server.asked[position][1]), position)
+        replies = await asyncio.gather(*asking)
+        upstream.close()
+    assert len(set(server.ports)) == 1
+    assert [reply.question for reply in replies] == questions
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+async def test_silence_ends_with_the_read_timeout(transport: str) -> None:
+    async with scripted_upstream(silent) as server:
+        upstream = client_of(server.endpoint, read_timeout=SHORT)
+        with pytest.raises(ExchangeError) as raised:
+            await ask(upstream, transport)
+        upstream.close()
+    expected = rf"read {transport} 127\.0\.0\.1:\d+->127\.0\.0\.1:{server.endpoint.port}: i/o timeout"
+    assert re.fullmatch(expected, str(raised.value))
+
+
+async def test_a_closed_udp_port_is_known_at_once() -> None:
+    endpoint = closed_endpoint()
+    upstream = client_of(endpoint)
+    with pytest.raises(ExchangeError) as raised:
+        await ask(upstream)
+    upstream.close()
+    expected = rf"read udp 127\.0\.0\.1:\d+->{re.escape(str(endpoint))}: read: connection refused"
+    assert re.fullmatch(expected, str(raised.value))
+
+
+async def test_a_closed_tcp_port_is_known_at_once() -> None:
+    endpoint = closed_endpoint()
+    with pytest.raises(ExchangeError) as raised:
+        await ask(client_of(endpoint), "tcp")
+    assert str(raised.value) == f"dial tcp {endpoint}: connect: connection refused"
+
+
+async def test_a_reply_larger_than_the_client_takes_is_truncated() -> None:
+    many = [f"www.example.org. 60 IN A 192.0.2.{number}" for number in range(1, 60)]
+    async with scripted_upstream(saying(*many)) as server:
+        upstream = client_of(server.endpoint)
+        small, large = await ask(upstream), await ask(upstream, limit=4096)
+        stream = await ask(upstream, "tcp")
+        upstream.close()
+    assert (small.truncated, small.answer) == (True, ())
+    assert not large.truncated
+    assert texts(large.answer) == texts(stream.answer) == many
+
+
+async def test_udp_sockets_are_counted() -> None:
+    sockets = Sockets()
+    async with scripted_upstream(saying(ANSWER)) as server:
+        upstream = client_of(server.endpoint, sockets, max_idle=2)
+        for _ in range(4):
+            await ask(upstream)
+        upstream.close()
+    assert sockets.seen == [("udp", False), ("udp", False), ("udp", True), ("udp", True)]
+
+
+class TestTcp:
+    """Connections: kept, given up, asked for again."""
+
+    async def two(self, between: str = "", *, script: Script | None = None, **settings: float) -> list[bool]:
+        """Ask twice; whether each found a connection."""
+        sockets = Sockets()
+        async with scripted_upstream(script or saying(ANSWER)) as server:
+            upstream = client_of(server.endpoint, sockets, **settings)
+            for _ in range(2):
+                assert texts((await ask(upstream, "tcp")).answer) == [ANSWER]
+                if between == "hang up":
+                    server.hang_up()
+            upstream.close()
+        return [reused for _, reused in sockets.seen]
+
+    async def test_a_connection_is_used_again(self) -> None:
+        assert await self.two() == [False, True]
+
+    async def test_but_not_when_it_is_too_old(self) -> None:
+        assert await self.two(max_age=1e-9) == [False, False]
+
+    async def test_a_connection_closed_while_idle_is_no_failure(self) -> None:
+        assert await self.two("hang up") in ([False, True, False], [False, False])
+
+    async def test_nor_is_one_closed_in_place_of_an_answer(self) -> None:
+        sockets = Sockets()
+        async with scripted_upstream(saying(ANSWER)) as server:
+            upstream = client_of(server.endpoint, sockets)
+            await ask(upstream, "tcp")
+
+            def hang_up_once(query: Message, transport: str) -> Sequence[Message | bytes]:
+                server.script = saying(ANSWER)
+                server.hang_up()
+                return ()
+
+            server.script = hang_up_once
+            assert texts((await ask(upstream, "tcp")).answer) == [ANSWER]
+            upstream.close()
+        assert [transport for transport, _ in server.asked] == ["tcp"] * 3
+        assert [reused for _, reused in sockets.seen] == [False, True, False]
+
+    async def test_a_new_connection_closed_in_place_of_an_answer_is(self) -> None:
+        async with scripted_upstream(silent) as server:
+
+            def hang_up(query: Message, transport: str) -> Sequence[Message | bytes]:
+                server.hang_up()
+                return ()
+
+            server.script = hang_up
+            with pytest.raises(ExchangeError, match=r"^EOF$"):
+                await ask(client_of(server.endpoint), "tcp")
+
+    async def test_two_queries_at_a_time_have_two_connections(self) -> None:
+        sockets = Sockets()
+        async with scripted_upstream(silent) as server:
+            upstream = client_of(server.endpoint, sockets)
+            asking = [asyncio.create_task(ask(upstream, "tcp")) for _ in range(2)]
+            await server.heard(2)
+            for position in (1, 0):
+                server.late(reply_to(server.asked[position][1]), position)
+            await asyncio.gather(*asking)
+            upstream.close()
+        assert sockets.seen == [("tcp", False), ("tcp", False)]
+
+    async def test_max_idle_bounds_what_is_kept(self) -> None:
+        sockets = Sockets()
+        async with scripted_upstream(saying(ANSWER)) as server:
+            upstream = client_of(server.endpoint, sockets, max_idle=1)
+            await asyncio.gather(*(ask(upstream, "tcp") for _ in range(2)))
+            await asyncio.gather(*(ask(upstream, "tcp") for _ in range(2)))
+            upstream.close()
+        assert sorted(reused for _, reused in sockets.seen) == [False, False, False, True]
+
+    async def test_a_reply_with_another_id_is_passed_over(self) -> None:
+        def script(query: Message, transport: str) -> Sequence[Message | bytes]:
+            return [wrong_id(query), *saying(ANSWER)(query, transport)]
+
+        assert await self.two(script=script) == [False, True]
+
+    async def test_garbage_is_a_failure(self) -> None:
+        def script(query: Message, transport: str) -> Sequence[Message | bytes]:
+            return [garbage(query)]
+
+        async with scripted_upstream(script) as server:
+            with pytest.raises(ExchangeError, match=r"^dns: "):
+                await ask(client_of(server.endpoint), "tcp")
+
+
+class TestProbe:
+    """Any reply is a sign of life."""
+
+    @pytest.mark.parametrize("transport", ["udp", "tcp"])
+    @pytest.mark.parametrize("rcode", [0, 2, 5])
+    async def test_a_reply_of_any_rcode(self, transport: str, rcode: int) -> None:
+        async with scripted_upstream(saying(rcode=rcode)) as server:
+            await client_of(server.endpoint).probe(pack(QUERY), QUESTION, transport)
+        assert [heard_by for heard_by, _ in server.asked] == [transport]
+
+    @pytest.mark.parametrize("transport", ["udp", "tcp"])
+    async def test_a_closed_port(self, transport: str) -> None:
+        with pytest.raises(ExchangeError, match="connection refused"):
+            await client_of(closed_endpoint()).probe(pack(QUERY), QUESTION, transport)
+
+
+async def test_a_query_that_is_given_up_leaves_nothing_behind() -> None:
+    async with scripted_upstream(silent) as server:
+        upstream = client_of(server.endpoint, max_idle=1)
+        asking = asyncio.create_task(ask(upstream))
+        await server.heard(1)
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        server.late(reply_to(server.asked[0][1]))
+        server.script = saying(ANSWER)
+        assert texts((await ask(upstream)).answer) == [ANSWER]
+        upstream.close()
+
+
+async def test_the_text_of_an_upstream_is_its_metrics_label() -> None:
+    assert str(client_of(Endpoint("192.0.2.1", 53))) == "192.0.2.1:53"
+    assert str(client_of(Endpoint("2001:db8::1", 5353))) == "[2001:db8::1]:5353"
