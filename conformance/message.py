@@ -198,16 +198,25 @@ def parse_record(text: str, origin: str = ".") -> Record:
         (rr,) = RR.fromZone(text, origin=origin)
     except (DNSError, DnslibBufferError, ValueError, IndexError, KeyError) as error:
         raise ValueError(f"not a record: {text!r} ({error})") from error
-    return _record(str(rr.rname), rr.rtype, rr.rclass, rr.ttl, rr.rdata)
+    record = _record(str(rr.rname), rr.rtype, rr.rclass, rr.ttl, rr.rdata)
+    if record.rtype == "SRV" and not text.endswith("."):  # dnslib takes a relative target for an absolute one
+        record = replace(record, rdata=f"{record.rdata}{origin}")
+    return record
 
 
 def _record(owner: str, rtype: int, rclass: int, ttl: int, rdata: Any) -> Record:
     return Record(owner, ttl, class_name(rclass), type_name(rtype), rdata.toZone())
 
 
+class _PlainBuffer(DNSBuffer):  # type: ignore[misc]
+    """A buffer of one rdata: pointers would point into the wrong message."""
+
+    encode_name = DNSBuffer.encode_name_nocompress
+
+
 def _encode_record(record: Record) -> bytes:
     (rr,) = RR.fromZone(f"x. 0 IN {record.rtype} {record.rdata}")
-    buffer = DNSBuffer()
+    buffer = _PlainBuffer()
     rr.rdata.pack(buffer)
     head = struct.pack("!HHIH", type_number(record.rtype), class_number(record.rclass), record.ttl, len(buffer.data))
     return encode_name(record.owner) + head + bytes(buffer.data)

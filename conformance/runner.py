@@ -231,9 +231,15 @@ async def _remarks(stage: Stage, step: Ask) -> list[str]:
 
 
 def _all_heard(wanted: Sequence[str], heard: Sequence[str]) -> bool:
-    """As many queries as wanted, each with all the words of its line."""
-    return len(wanted) == len(heard) and all(
-        set(words.split()) <= set(query.split()) for words, query in zip(wanted, heard, strict=True)
+    """As many queries as wanted, each with all the words of its line and none of those it has with a minus."""
+    return len(wanted) == len(heard) and all(map(_is_heard, wanted, heard))
+
+
+def _is_heard(wanted: str, query: str) -> bool:
+    has = set(query.split())
+    return all(
+        word in has if word[0] != "-" else not any(have.startswith(f"+{word[1:]}") for have in has)
+        for word in wanted.split()
     )
 
 
