@@ -1,0 +1,265 @@
+"""Counts queries and replies, and shows every metric of the process at `/metrics`.
+
+Names, labels and buckets are CoreDNS's, so that its dashboards and alerts work unchanged.  Blocks with the same address
+share one listener.  Only the blocks that have *prometheus* are counted; a query that no block took is counted under
+the zone `dropped`.
+
+Replies that are sent again without asking the plugins (see `docs/architecture.md`) are counted as well, with a duration
+of nothing: they take microseconds.
+
+## Examples
+
+```corefile
+. {
+    prometheus localhost:9253
+    whoami
+}
+```
+
+## Metrics
+
+* `coredns_build_info{version, revision, goversion}` - 1; `goversion` is the version of Python.
+* `coredns_panics_total` - bugs that ended a query.
+* `coredns_plugin_enabled{server, zone, view, name}` - 1 for each plugin in the chain of a block's first zone.
+* `coredns_dns_requests_total{server, zone, view, proto, family, type}` - queries; `family` is 1 for IPv4, 2 for IPv6,
+  rare types are `other`.
+* `coredns_dns_request_duration_seconds{server, zone, view}` - time to answer.
+* `coredns_dns_request_size_bytes{server, zone, view, proto}` - sizes of queries.
+* `coredns_dns_do_requests_total{server, zone, view}` - queries with the DO bit.
+* `coredns_dns_response_size_bytes{server, zone, view, proto}` - sizes of replies before compression.
+* `coredns_dns_responses_total{server, zone, view, rcode, plugin}` - replies; `plugin` is the one behind *prometheus*
+  when a reply was made, empty when only a response code came.
+* `process_*` as in CoreDNS; `python_*` in place of `go_*`.
+
+`zone` is the longest zone of the block that the name is in, `server` the listener (`dns://:53`).
+
+## Differences from CoreDNS
+
+`tls` is not served by this version yet.  `runtime_metrics` has no effect: `python_gc_*` is always there.
+"""
+
+import platform
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+from prometheus_client import Gauge
+
+import pydns
+from pydns.corefile.line import Line
+from pydns.corefile.options import Options, argument, ignored, option
+from pydns.corefile.types import Address, listen_address, path
+from pydns.dns.message import Message, uncompressed_size
+from pydns.dns.name import longest_zone
+from pydns.dns.types import Rcode, Type, rcode_name
+from pydns.metrics import CONTENT_TYPE, Metrics
+from pydns.plugin import Block, Dropped, Failure, Plugin, Query
+
+PATH = "/metrics"
+DROPPED = "dropped"
+"""The zone label of queries that no block took; without a final dot it can be no zone."""
+
+TIME_BUCKETS = tuple(0.00025 * 2**n for n in range(16))
+SIZE_BUCKETS = (0, 100, 200, 300, 400, 511, 1023, 2047, 4095, 8291, 16e3, 32e3, 48e3, 64e3)
+TYPES = {
+    int(member): member.name
+    for member in (
+        Type.AAAA, Type.A, Type.CNAME, Type.DNSKEY, Type.DS, Type.MX, Type.NSEC3, Type.NSEC, Type.NS, Type.PTR,
+        Type.RRSIG, Type.SOA, Type.SRV, Type.TXT, Type.HTTPS, Type.SVCB, Type.IXFR, Type.AXFR, Type.ANY,
+    )
+}  # fmt: skip
+"""The query types that are counted under their own name."""
+
+
+@dataclass
+class PrometheusOptions(Options):
+    address: Address = argument(listen_address, default=Address("localhost", 9153), help="where to serve `/metrics`")
+    tls: str | None = option(path, help="not served by this version yet")
+    runtime_metrics: None = ignored(help="what the runtime tells is always there")
+
+    def validate(self, line: Line) -> None:
+        if self.tls is not None:
+            raise line.error("tls is not served by this version yet")
+
+
+class _Enabled:
+    """How many running configurations have each plugin; during a reload there are two."""
+
+    def __init__(self) -> None:
+        self._holders: Counter[tuple[str, ...]] = Counter()
+
+    def add(self, metrics: Metrics, labels: tuple[str, ...]) -> None:
+        self._holders[labels] += 1
+        _plugin_enabled(metrics).labels(*labels).set(1)
+
+    def remove(self, metrics: Metrics, labels: tuple[str, ...]) -> None:
+        self._holders[labels] -= 1
+        if not self._holders[labels]:
+            _plugin_enabled(metrics).remove(*labels)
+
+
+def _plugin_enabled(metrics: Metrics) -> Gauge:
+    return metrics.gauge(
+        "plugin_enabled",
+        "A metric that indicates whether a plugin is enabled on per server and zone basis.",
+        ("server", "zone", "view", "name"),
+    )
+
+
+class _Families:
+    """The metric families of queries and replies."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        block = ("server", "zone", "view")
+        protocol = (*block, "proto")
+        self.requests = metrics.counter(
+            "dns_requests_total",
+            "Counter of DNS requests made per zone, protocol and family.",
+            (*protocol, "family", "type"),
+        )
+        self.durations = metrics.histogram(
+            "dns_request_duration_seconds",
+            "Histogram of the time (in seconds) each request took per zone.",
+            block,
+            TIME_BUCKETS,
+        )
+        self.request_sizes = metrics.histogram(
+            "dns_request_size_bytes", "Size of the requests in bytes per zone and protocol.", protocol, SIZE_BUCKETS
+        )
+        self.do_requests = metrics.counter(
+            "dns_do_requests_total", "Counter of DNS requests with DO bit set per zone.", block
+        )
+        self.response_sizes = metrics.histogram(
+            "dns_response_size_bytes", "Size of the returned response in bytes.", protocol, SIZE_BUCKETS
+        )
+        self.responses = metrics.counter(
+            "dns_responses_total", "Counter of response status codes.", (*block, "rcode", "plugin")
+        )
+
+
+class _Labels(NamedTuple):
+    """All label values of one query and its reply."""
+
+    server: str
+    zone: str
+    view: str
+    proto: str
+    family: str
+    type: str
+    do: bool
+    rcode: str
+    plugin: str
+
+
+class _Series:
+    """What queries with the same labels add to."""
+
+    def __init__(self, families: _Families, labels: _Labels) -> None:
+        block = (labels.server, labels.zone, labels.view)
+        protocol = (*block, labels.proto)
+        self._counters = [
+            families.requests.labels(*protocol, labels.family, labels.type),
+            families.responses.labels(*block, labels.rcode, labels.plugin),
+        ]
+        if labels.do:
+            self._counters.append(families.do_requests.labels(*block))
+        self._durations = families.durations.labels(*block)
+        self._request_sizes = families.request_sizes.labels(*protocol)
+        self._response_sizes = families.response_sizes.labels(*protocol)
+
+    def add(self, request_size: int, response_size: int, seconds: float, times: int = 1) -> None:
+        """Count a query and its reply, ``times`` times."""
+        for counter in self._counters:
+            counter.inc(times)
+        self._durations.observe(seconds, times)
+        self._request_sizes.observe(request_size, times)
+        self._response_sizes.observe(response_size, times)
+
+
+class Prometheus(Plugin):
+    name = "prometheus"
+    options = PrometheusOptions
+    replay_safe = True
+
+    def __init__(self, block: Block, conf: PrometheusOptions) -> None:
+        super().__init__(block, conf)
+        self._address = str(conf.address)
+        self._zones = block.zones
+        self._families = _Families(self.process.metrics)
+        self._series: dict[_Labels, _Series] = {}
+        self._behind = ""
+        self._enabled: list[tuple[str, ...]] = []
+
+    async def start(self) -> None:
+        await self.process.http.add(self._address, PATH, self._show)
+        chain = [plugin.name for plugin in self.block.plugins.values() if plugin.is_link()]
+        self._behind = next(iter(chain[chain.index(self.name) + 1 :]), "")
+        self._say_what_runs(chain)
+
+    def _say_what_runs(self, chain: list[str]) -> None:
+        metrics = self.process.metrics
+        metrics.counter("panics_total", "A metrics that counts the number of panics.")
+        metrics.gauge(
+            "build_info",
+            "A metric with a constant '1' value labeled by version, revision, and goversion.",
+            ("version", "revision", "goversion"),
+        ).labels(pydns.__version__, "", f"python{platform.python_version()}").set(1)
+        key = self.block.keys[0]
+        for host in self.block.settings.addresses or ("",):
+            server = f"{key.transport}://{Address(host, key.port)}"
+            self._enabled += [(server, key.zone, "", name) for name in chain]
+        for labels in self._enabled:
+            self.process.shared(_Enabled).add(metrics, labels)
+
+    async def stop(self) -> None:
+        for labels in self._enabled:
+            self.process.shared(_Enabled).remove(self.process.metrics, labels)
+        await self.process.http.remove(self._address, PATH, self._show)
+
+    async def _show(self) -> tuple[int, str, bytes]:
+        return 200, CONTENT_TYPE, self.process.metrics.exposition()
+
+    async def serve(self, query: Query) -> Message:
+        started = self.process.clock()
+        try:
+            reply = await self.next(query)
+        except Failure as failure:
+            self._of(query, failure.rcode, "").add(query.size, 0, self.process.clock() - started)
+            raise
+        except Dropped:
+            self._of(query, Rcode.NOERROR, "").add(query.size, 0, self.process.clock() - started)
+            raise
+        size = uncompressed_size(reply)
+        series = self._of(query, reply.rcode, self._behind)
+        series.add(query.size, size, self.process.clock() - started)
+        if reply.replay is None:
+            return reply
+        again = partial(series.add, query.size, size, 0.0)
+        return reply._replace(replay=reply.replay._replace(counters=(*reply.replay.counters, again)))
+
+    def refused(self, query: Query, reply: Message, size: int) -> None:
+        """See `pydns.plugin.Counts`."""
+        self._labelled(query, DROPPED, "", reply.rcode, "").add(query.size, size, 0.0)
+
+    def _of(self, query: Query, rcode: int, plugin: str) -> _Series:
+        zone = longest_zone(query.name, self._zones) or "."
+        return self._labelled(query, zone, query.view, rcode, plugin)
+
+    def _labelled(self, query: Query, zone: str, view: str, rcode: int, plugin: str) -> _Series:
+        """The series of a query; made when its labels are seen first."""
+        labels = _Labels(
+            query.server.label,
+            zone,
+            view,
+            query.transport,
+            "1" if query.family == 4 else "2",
+            TYPES.get(query.qtype, "other"),
+            query.do,
+            rcode_name(rcode),
+            plugin,
+        )
+        series = self._series.get(labels)
+        if series is None:
+            series = self._series[labels] = _Series(self._families, labels)
+        return series
