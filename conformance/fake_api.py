@@ -93,7 +93,7 @@ class FakeApi:
     streaming: bool = True
     version: int = 1000
     objects: dict[tuple[str, str, str], Object] = field(default_factory=dict)
-    watchers: list[tuple[Selection, asyncio.Queue[Object]]] = field(default_factory=list)
+    watchers: list[tuple[Selection, asyncio.Queue[Object | None]]] = field(default_factory=list)
 
     def apply(self, objects: Iterable[Object]) -> None:
         """Creates or replaces objects and tells the watchers."""
@@ -112,6 +112,11 @@ class FakeApi:
         old = self.objects.pop((kind, namespace, name))
         old["metadata"]["resourceVersion"] = str(self.version)
         self._tell(old, None)
+
+    def close(self) -> None:
+        """Ends all watches."""
+        for _, queue in self.watchers:
+            queue.put_nowait(None)
 
     def _tell(self, old: Object | None, new: Object | None) -> None:
         for selection, queue in self.watchers:
@@ -141,7 +146,7 @@ class FakeApi:
         return {"kind": f"{selection.kind}List", "apiVersion": group, "metadata": metadata, "items": items}
 
     async def _watch(self, request: web.Request, group: str, selection: Selection, initial: bool) -> web.StreamResponse:
-        queue: asyncio.Queue[Object] = asyncio.Queue()
+        queue: asyncio.Queue[Object | None] = asyncio.Queue()
         since = self.version if initial else int(request.query.get("resourceVersion") or self.version)
         for object in self.objects.values():
             if selection.matches(object) and (initial or int(object["metadata"]["resourceVersion"]) > since):
@@ -156,15 +161,15 @@ class FakeApi:
             self.watchers.remove(watcher)
 
 
-async def _stream(request: web.Request, queue: asyncio.Queue[Object]) -> web.StreamResponse:
+async def _stream(request: web.Request, queue: asyncio.Queue[Object | None]) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Type": "application/json"})
     await response.prepare(request)
     try:
-        while True:
-            event = await queue.get()
+        while event := await queue.get():
             await response.write(json.dumps(event).encode() + b"\n")
     except ConnectionError:
-        return response
+        pass
+    return response
 
 
 def _key(object: Object) -> tuple[str, str, str]:
@@ -193,4 +198,5 @@ async def serve(api: FakeApi) -> AsyncIterator[str]:
     try:
         yield f"http://127.0.0.1:{port}"
     finally:
+        api.close()
         await runner.cleanup()

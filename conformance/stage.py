@@ -93,7 +93,7 @@ class Stage:
 
     def take_log(self) -> list[str]:
         """The lines logged since the last call, with ports and durations replaced by PORT and DURATION."""
-        if self.running is None or self.running.log is None:
+        if self.running is None:
             return []
         text = self.running.log.read_text(errors="replace")
         new, self.log_read = text[self.log_read :], len(text)

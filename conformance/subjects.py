@@ -42,7 +42,9 @@ class Running:
     """A server that answers at a port."""
 
     port: int
-    log: Path | None = None
+    log: Path
+    pid: int
+    pid: int = 0
 
 
 def command(subject: str) -> list[str]:
@@ -63,7 +65,7 @@ async def start(
     process = await _spawn(subject, corefile, log, environment or {})
     try:
         await _wait_until_answering(process, port, log)
-        yield Running(port, log)
+        yield Running(port, log, process.pid)
     finally:
         await _stop(process)
 
