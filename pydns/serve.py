@@ -1,0 +1,68 @@
+"""The server as a command: a Corefile, the command line's options and the process that runs them."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydns import build
+from pydns.corefile.keys import DEFAULT_PORT
+from pydns.corefile.parser import DEFAULT_FILE, Corefile
+from pydns.http import HttpListeners
+from pydns.log import Log
+from pydns.metrics import Metrics
+from pydns.plugin import Process
+from pydns.server.instance import Instance
+from pydns.server.lifecycle import Server
+
+_log = Log()
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line says.  ``conf`` is the Corefile's name, "stdin", or None for the default one."""
+
+    conf: str | None = None
+    dns_port: int = DEFAULT_PORT
+    quiet: bool = False
+    pidfile: Path | None = None
+    kubeconfig: Path | None = None
+    manifests: tuple[Path, ...] = ()
+
+
+class Configuration:
+    """Makes instances of the Corefile as it is on disk; what came through standard input stays as it was."""
+
+    def __init__(self, options: Options, process: Process) -> None:
+        self._options = options
+        self._process = process
+        self._stdin: Corefile | None = None
+
+    def make(self) -> Instance:
+        """Read the Corefile and make what it describes; its warnings are logged.  Raises CorefileError."""
+        corefile = self._stdin or build.load(self._options.conf, self._options.dns_port)
+        if self._options.conf == "stdin":
+            self._stdin = corefile
+        instance = build.build(corefile, self._process)
+        for warning in corefile.warnings:
+            _log.warning(warning)
+        return instance
+
+
+def serve(options: Options) -> int:
+    """Run until a signal ends it; the exit status."""
+    return asyncio.run(_serve(options))
+
+
+async def _serve(options: Options) -> int:
+    process = Process(
+        metrics=Metrics(),
+        http=HttpListeners(),
+        corefile=options.conf or DEFAULT_FILE,
+        kubeconfig=options.kubeconfig,
+        manifests=options.manifests,
+    )
+    configuration = Configuration(options, process)
+    server = Server(process, configuration.make, quiet=options.quiet, pidfile=options.pidfile)
+    return await server.run()

@@ -1,0 +1,196 @@
+"""From the octets of a query to the octets of its reply: zone, chain, EDNS, size.
+
+Rules, in the order in which they are checked (CoreDNS ``Server.ServeDNS``):
+
+1. What `accept` drops or rejects.
+2. A class other than IN: REFUSED, unless a plugin of any block of the listener takes all classes.
+3. An EDNS version other than 0: BADVERS (RFC 6891 section 6.1.3), version 0 and size 0 in the reply.
+4. The longest zone's chain answers; for DS the shortest one's below the root, because DS lives in the parent.
+5. No zone, or a block without plugins: REFUSED.
+6. `Failure` becomes an empty reply with its rcode, `Dropped` no reply, any other exception SERVFAIL and a log line;
+   with *debug* it ends the process.
+7. The reply has an OPT record where the query has one: the client's size, the upper eight flags of the client (DO is
+   one), and only the options that a plugin put there (RFC 6891 section 6.1.1).
+8. The reply is cut at the client's size.
+
+It names no plugin and opens no socket.
+"""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pydns.dns.edns import DO, MIN_SIZE, Edns
+from pydns.dns.message import Message, Question, Replay, pack, parse, uncompressed_size
+from pydns.dns.name import suffixes
+from pydns.dns.types import OPCODE_MASK, Class, Flag, Rcode, Type
+from pydns.log import Log
+from pydns.plugin import Address, Counts, Dropped, Failure, Process, Query, Serve, Settings
+from pydns.server.accept import Rejected, accept
+
+MAX_DEPTH = 8
+"""Look-ups inside the server that one query may cause, each below the last."""
+MAX_DATAGRAM = 65507
+"""Octets that fit into a UDP datagram over IPv4."""
+
+_KEPT_FLAGS = 0xFF00
+_NO_QUESTION = Question(".", Type.NONE, 0)
+
+_log = Log()
+
+
+class Reply(NamedTuple):
+    """What is sent, and for how long it may be sent again; None: only this once."""
+
+    octets: bytes
+    replay: Replay | None = None
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The plugins of a server block as links; ``first`` is None for a block without any."""
+
+    first: Serve | None
+    replay_safe: bool = False
+    any_class: bool = False
+
+
+@dataclass
+class Dispatcher:
+    """What answers on one address: the chains of all blocks that listen there, by zone (lower-case).
+
+    ``label`` is CoreDNS's name for the address (``dns://:53``), ``counts`` is told of queries that no chain saw.
+    """
+
+    label: str
+    process: Process
+    zones: dict[str, Chain]
+    settings: Settings = field(default_factory=Settings)
+    counts: Counts | None = None
+
+    def __post_init__(self) -> None:
+        self._any_class = any(chain.any_class for chain in self.zones.values())
+        self._panics = self.process.metrics.counter("panics_total", "A metrics that counts the number of panics.")
+
+    async def handle(self, data: bytes, client: Address, local: Address, transport: str) -> Reply | None:
+        """Answer one message; None where nothing is to be sent.  Raises nothing."""
+        try:
+            message = accept(data)
+        except Rejected as rejected:
+            message = rejected.reply._replace(question=_NO_QUESTION)
+            query = Query(message, client, local, transport, self, size=len(data))
+            self._count(query, rejected.reply)
+            return Reply(pack(rejected.reply))
+        if message is None:
+            return None
+        if message.question is None:
+            return Reply(pack(_bare(message)))
+        query = Query(message, client, local, transport, self, size=len(data), received=self.process.clock())
+        return await self._reply(query)
+
+    async def _reply(self, query: Query) -> Reply | None:
+        limit = query.max_size if query.transport == "tcp" else min(query.max_size, MAX_DATAGRAM)
+        try:
+            reply = await self._answer(query)
+            return Reply(pack(reply, limit), reply.replay)
+        except Dropped:
+            return None
+        except Exception as bug:  # noqa: BLE001  rule 6: a bug costs one query
+            return Reply(pack(self._recover(query, bug)))
+
+    async def resolve(self, query: Query) -> Message:
+        """Answer ``query`` as if its client had asked it (CoreDNS ``upstream.Lookup``).
+
+        RD is set, DO and the size are kept, and the reply is cut at that size.  Failures are replies; a look-up more
+        than `MAX_DEPTH` deep is SERVFAIL.
+        """
+        query = query.with_message(_plain(query))
+        if query.depth > MAX_DEPTH:
+            return query.reply(Rcode.SERVFAIL)
+        reply = await self._reply(query)
+        if reply is None:
+            return query.reply(Rcode.SERVFAIL)
+        return parse(reply.octets)._replace(edns=None, replay=reply.replay)
+
+    async def _answer(self, query: Query) -> Message:
+        """Rules 2 to 7."""
+        if query.qclass != Class.IN and not self._any_class:
+            return self._refuse(query)
+        edns = query.message.edns
+        if edns is not None and edns.version:
+            reply = query.reply(Rcode.BADVERS, edns=Edns())
+            self._count(query, reply)
+            return reply
+        chain = self._chain(query)
+        if chain is None or chain.first is None:
+            return self._refuse(query)
+        try:
+            reply = await chain.first(query)
+        except Failure as failure:
+            reply = query.reply(failure.rcode)
+        if not chain.replay_safe:
+            reply = reply._replace(replay=None)
+        return _with_edns(reply, query)
+
+    def _chain(self, query: Query) -> Chain | None:
+        """The chain of rule 4; its zone is noted in ``query``."""
+        found = None
+        for zone in suffixes(query.name):
+            chain = self.zones.get(zone)
+            if chain is None or (found is not None and zone == "."):
+                continue
+            found, query.zone = chain, zone
+            if query.qtype != Type.DS or chain.first is None:
+                break
+        return found
+
+    def _refuse(self, query: Query) -> Message:
+        reply = _with_edns(query.reply(Rcode.REFUSED), query)
+        self._count(query, reply)
+        return reply
+
+    def _count(self, query: Query, reply: Message) -> None:
+        if self.counts is not None:
+            self.counts.refused(query, reply, uncompressed_size(reply))
+
+    def _recover(self, query: Query, bug: Exception) -> Message:
+        """A bug costs one query, or with *debug* the process."""
+        self._panics.inc()
+        stack = (
+            f"\n{''.join(traceback.format_exception(bug))}" if self.settings.stacktrace or self.settings.debug else ""
+        )
+        text = f'Recovered from panic in server: "{self.label}" {type(bug).__name__}: {bug}{stack}'
+        if self.settings.debug:
+            _log.fatal(text)
+            self.process.fatal()
+        else:
+            _log.error(text)
+        return _with_edns(query.reply(Rcode.SERVFAIL), query)
+
+
+def _with_edns(reply: Message, query: Query) -> Message:
+    """The reply with the client's ID and the OPT record of rule 7."""
+    asked, said = query.message.edns, reply.edns
+    if asked is None:
+        edns = said
+    elif said is None:
+        edns = Edns(asked.size, asked.flags & _KEPT_FLAGS)
+    else:
+        edns = Edns(asked.size, said.flags & _KEPT_FLAGS | asked.flags & DO, 0, said.options)
+    if edns is said and reply.id == query.message.id:
+        return reply
+    return reply._replace(id=query.message.id, edns=edns)
+
+
+def _plain(query: Query) -> Message:
+    size = query.max_size
+    edns = Edns(size, DO if query.do else 0) if query.do or size > MIN_SIZE else None
+    return Message(query.message.id, Flag.RD, question=query.question, edns=edns)
+
+
+def _bare(message: Message) -> Message:
+    """The reply to a query whose header promises a question that is not there."""
+    flags = Flag.QR | message.flags & (OPCODE_MASK | Flag.RD | Flag.CD)
+    return Message(message.id, flags, Rcode.SERVFAIL)

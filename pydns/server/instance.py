@@ -1,0 +1,93 @@
+"""A configuration that runs or may run: its blocks' plugins and what answers on each address.
+
+Duty: the life cycle of the plugins in CoreDNS's order (directive by directive, block by block).  Made by `build`; it
+knows no Corefile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pydns.log import Log
+from pydns.plugin import Address, Block, Plugin
+from pydns.server.listener import Listener
+
+_PREFERRED_SYNTAX = re.compile(r"([A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+")
+
+_log = Log()
+
+
+class StartError(Exception):
+    """A plugin that cannot do its work, told in one line."""
+
+
+@dataclass
+class Instance:
+    """``plugins`` stand in the order in which they start; ``listeners`` are by (host, port)."""
+
+    blocks: Sequence[Block]
+    plugins: Sequence[Plugin]
+    listeners: Mapping[Address, Listener]
+
+    async def start(self) -> None:
+        """Start all plugins; those already started are stopped again where one fails.  Raises StartError."""
+        started: list[Plugin] = []
+        for plugin in self.plugins:
+            try:
+                await plugin.start()
+            except (ValueError, OSError) as error:
+                await _stop(started)
+                raise StartError(_why(plugin, error)) from error
+            started.append(plugin)
+
+    async def serving(self) -> None:
+        """The sockets are open."""
+        for plugin in self.plugins:
+            await plugin.serving()
+
+    async def lameduck(self) -> None:
+        """The final stop is near; queries are still answered."""
+        for plugin in self.plugins:
+            await plugin.lameduck()
+
+    async def finish(self) -> None:
+        """No more queries arrive: let those in flight end."""
+        await asyncio.gather(*(listener.finish() for listener in self.listeners.values()))
+
+    async def stop(self) -> None:
+        """Stop all plugins."""
+        await _stop(self.plugins)
+
+    @property
+    def debug(self) -> bool:
+        return any(block.settings.debug for block in self.blocks)
+
+    def banner(self) -> Iterator[str]:
+        """CoreDNS's line for each zone of each address."""
+        for (host, port), listener in self.listeners.items():
+            for zone in sorted(listener.dispatcher.zones):
+                if not _is_preferred(zone):
+                    yield f'Warning: Domain "{zone}" does not follow RFC1035 preferred syntax'
+                yield f"{zone}:{port} on {host}" if host else f"{zone}:{port}"
+
+
+async def _stop(plugins: Sequence[Plugin]) -> None:
+    for plugin in plugins:
+        try:
+            await plugin.stop()
+        except (ValueError, OSError) as error:
+            _log.error(f"plugin/{plugin.name}: stopping: {error}")
+
+
+def _why(plugin: Plugin, error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return text if text.startswith("plugin/") else f"plugin/{plugin.name}: {text}"
+
+
+def _is_preferred(zone: str) -> bool:
+    """RFC 1035 section 2.3.1; the root and reverse zones need not follow it."""
+    reverse = zone.endswith((".in-addr.arpa.", ".ip6.arpa."))
+    return zone == "." or reverse or bool(_PREFERRED_SYNTAX.fullmatch(zone))

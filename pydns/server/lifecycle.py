@@ -1,0 +1,235 @@
+"""The life of the process: start, signals, reload, stop.
+
+Rules (CoreDNS ``caddy`` and ``coremain``):
+
+1. Plugins start, then sockets open, then the banner says so on standard output.  What fails is told in one line on
+   standard error, nothing stays half started, and the exit status is 1.
+2. A reload builds and starts the new configuration beside the old one, and hands it the sockets of addresses that stay;
+   what fails leaves the old one as it is.
+3. SIGTERM and SIGINT go through lameduck, let queries in flight end and stop the plugins; a second SIGINT and SIGQUIT
+   do not wait.  SIGUSR1 reloads.  SIGHUP is ignored, and SIGUSR2 (CoreDNS: upgrade in place) has a log line only.
+
+How a configuration is made is its caller's business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pydns import log
+from pydns.plugin import Address, Process
+from pydns.server.endpoint import Endpoint
+from pydns.server.instance import Instance, StartError
+from pydns.version import version_lines
+
+_log = log.Log()
+
+Errors = (StartError, ValueError, OSError)
+"""What making or starting a configuration may raise: each tells what is wrong in one line."""
+
+
+@dataclass
+class Server:
+    """Runs what ``make`` makes (again at each reload)."""
+
+    process: Process
+    make: Callable[[], Instance]
+    quiet: bool = False
+    pidfile: Path | None = None
+    instance: Instance | None = None
+    endpoints: dict[Address, Endpoint] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._changing = asyncio.Lock()
+        self._exit: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._stopping = False
+        self._reload_failed = self.process.metrics.counter(
+            "reload_failed_total", "Counter of the number of failed reload attempts."
+        )
+        self.process.fatal = self._fatal
+        self.process.reload = self.reload
+
+    async def run(self) -> int:
+        """Serve until a signal says otherwise; the exit status."""
+        self._trap_signals()
+        starting = self._spawn(self.start())
+        await asyncio.wait({starting, self._exit}, return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            try:
+                await starting
+            except Errors as error:
+                print(error, file=sys.stderr)
+                return 1
+        status = await self._exit
+        self._remove_pidfile()
+        return status
+
+    async def start(self) -> None:
+        """Start plugins, open sockets, say so.  Raises one of `Errors`; nothing is started then."""
+        instance = self.make()
+        log.OUTPUT.debug = instance.debug
+        await instance.start()
+        try:
+            self.endpoints = _bind(instance, instance.listeners)
+        except OSError:
+            await instance.stop()
+            raise
+        for endpoint in self.endpoints.values():
+            await endpoint.serve()
+        self.instance = instance
+        self._print(instance.banner())
+        await instance.serving()
+        self._print(version_lines())
+        self._write_pidfile()
+
+    async def reload(self) -> bool:
+        """Replace the configuration by what ``make`` makes now; False, and nothing is changed, where that fails."""
+        async with self._changing:
+            _log.info("Reloading")
+            try:
+                new = self.make()
+                await new.start()
+            except Errors as error:
+                return self._reload_fails(error)
+            try:
+                added = _bind(new, [address for address in new.listeners if address not in self.endpoints])
+            except OSError as error:
+                await new.stop()
+                return self._reload_fails(error)
+            await self._swap(new, added)
+            _log.info("Reloading complete")
+            return True
+
+    def _reload_fails(self, error: Exception) -> bool:
+        _log.error(f"Restart failed: {error}")
+        self._reload_failed.inc()
+        return False
+
+    async def _swap(self, new: Instance, added: dict[Address, Endpoint]) -> None:
+        old, self.instance = self.instance, new
+        log.OUTPUT.debug = new.debug
+        removed = [self.endpoints.pop(address) for address in list(self.endpoints) if address not in new.listeners]
+        for address, endpoint in self.endpoints.items():
+            endpoint.listener = new.listeners[address]
+        for endpoint in added.values():
+            await endpoint.serve()
+        self.endpoints |= added
+        await new.serving()
+        if old is not None:
+            await _retire(old, removed)
+
+    async def stop(self) -> None:
+        """Lameduck, then the sockets, then the plugins."""
+        async with self._changing:
+            if self.instance is not None:
+                await self.instance.lameduck()
+                await _retire(self.instance, self.endpoints.values())
+            self.instance = None
+            self.endpoints = {}
+
+    # Signals.
+
+    def _trap_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, self._on_sigterm)
+        loop.add_signal_handler(signal.SIGINT, self._on_sigint)
+        loop.add_signal_handler(signal.SIGQUIT, self._on_sigquit)
+        loop.add_signal_handler(signal.SIGUSR1, self._on_sigusr1)
+        loop.add_signal_handler(signal.SIGUSR2, _log.warning, "SIGUSR2: upgrading in place is not supported")
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    def _on_sigterm(self) -> None:
+        _log.info("SIGTERM: Shutting down servers then terminating")
+        self._shut_down()
+
+    def _on_sigint(self) -> None:
+        if self._stopping:
+            _log.info("SIGINT: Force quit")
+            self._quit(2)
+        _log.info("SIGINT: Shutting down")
+        self._shut_down()
+
+    def _on_sigquit(self) -> None:
+        _log.info("SIGQUIT: Quitting process immediately")
+        self._quit(0)
+
+    def _on_sigusr1(self) -> None:
+        _log.info("SIGUSR1: Reloading")
+        self._spawn(self.reload())
+
+    def _shut_down(self) -> None:
+        if not self._stopping:
+            self._stopping = True
+            self._spawn(self._stop_and_exit())
+
+    async def _stop_and_exit(self) -> None:
+        await self.stop()
+        self._set_exit(0)
+
+    def _fatal(self) -> None:
+        self._set_exit(1)
+
+    def _set_exit(self, status: int) -> None:
+        if not self._exit.done():
+            self._exit.set_result(status)
+
+    def _quit(self, status: int) -> NoReturn:
+        self._remove_pidfile()
+        sys.stdout.flush()
+        os._exit(status)
+
+    # Small things.
+
+    def _spawn(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def _print(self, lines: Iterable[str]) -> None:
+        if not self.quiet:
+            print(*lines, sep="\n", flush=True)
+
+    def _write_pidfile(self) -> None:
+        if self.pidfile is not None:
+            try:
+                self.pidfile.write_text(f"{os.getpid()}\n")
+            except OSError as error:
+                _log.error(f"Could not write pidfile: {error}")
+
+    def _remove_pidfile(self) -> None:
+        if self.pidfile is not None:
+            self.pidfile.unlink(missing_ok=True)
+
+
+def _bind(instance: Instance, addresses: Iterable[Address]) -> dict[Address, Endpoint]:
+    """Endpoints that hold these addresses; none where one is in use."""
+    bound: dict[Address, Endpoint] = {}
+    try:
+        for address in addresses:
+            bound[address] = Endpoint(address, instance.listeners[address])
+            bound[address].bind()
+    except OSError:
+        for endpoint in bound.values():
+            endpoint.close()
+        raise
+    return bound
+
+
+async def _retire(instance: Instance, endpoints: Iterable[Endpoint]) -> None:
+    """Stop a configuration and the endpoints that nobody takes over."""
+    endpoints = list(endpoints)
+    for endpoint in endpoints:
+        endpoint.stop()
+    await instance.finish()
+    for endpoint in endpoints:
+        endpoint.close()
+    await instance.stop()

@@ -1,0 +1,103 @@
+"""One listening address: its queries in flight and the replies it remembers.
+
+Duty: join the `Dispatcher` with a `PacketCache` for each kind of socket, and bound the work that waits.  Sockets come
+and go above it (`endpoint`); it knows neither sockets nor plugins.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from pydns.plugin import Address, Settings
+from pydns.server.dispatch import Dispatcher
+from pydns.server.packet_cache import PacketCache
+
+MAX_IN_FLIGHT = 10_000
+"""Queries that may wait for their replies; more are dropped, and their clients ask again."""
+STOP_TIMEOUT = 5.0
+"""Seconds that queries get to end when their listener stops."""
+
+Send = Callable[[bytes | None], object]
+
+if sys.version_info >= (3, 12):
+
+    def _start(coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """A task that runs at once up to its first wait; most chains never wait."""
+        return asyncio.Task(coroutine, loop=asyncio.get_running_loop(), eager_start=True)
+
+else:
+
+    def _start(coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        return asyncio.get_running_loop().create_task(coroutine)
+
+
+class Listener:
+    """Answers what arrives on one address.  ``remember`` is whether there are packet caches."""
+
+    def __init__(self, dispatcher: Dispatcher, *, remember: bool = True, max_in_flight: int = MAX_IN_FLIGHT) -> None:
+        self.dispatcher = dispatcher
+        self._remember = remember
+        self._max_in_flight = max_in_flight
+        self._caches: dict[tuple[str, int], PacketCache] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        metrics = dispatcher.process.metrics
+        self._shed = metrics.counter("shed_dropped_total", "Counter of dropped queries.", ("server", "reason"))
+
+    @property
+    def settings(self) -> Settings:
+        return self.dispatcher.settings
+
+    def cache(self, transport: str, family: int) -> PacketCache | None:
+        """The packet cache of one kind of socket; ``family`` is 4 or 6."""
+        if not self._remember:
+            return None
+        kind = transport, family
+        if kind not in self._caches:
+            self._caches[kind] = self._new_cache()
+        return self._caches[kind]
+
+    def _new_cache(self) -> PacketCache:
+        process = self.dispatcher.process
+        cache = PacketCache(process.clock)
+        process.changes.listen(cache.invalidate)
+        process.metrics.before_exposition(cache.flush)
+        return cache
+
+    def submit(self, data: bytes, client: Address, local: Address, transport: str, send: Send) -> None:
+        """Answer a message that the packet cache does not know; ``send`` is called once, with None for no reply."""
+        if len(self._tasks) >= self._max_in_flight:
+            self._shed.labels(self.dispatcher.label, "in_flight").inc()
+            send(None)
+            return
+        task = _start(self._serve(data, client, local, transport, send))
+        if not task.done():
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, data: bytes, client: Address, local: Address, transport: str, send: Send) -> None:
+        cache = self.cache(transport, 6 if ":" in client[0] else 4)
+        epoch = 0 if cache is None else cache.epoch
+        reply = await self.dispatcher.handle(data, client, local, transport)
+        if reply is None:
+            send(None)
+            return
+        if cache is not None and reply.replay is not None:
+            cache.put(data, reply.octets, reply.replay, epoch)
+        send(reply.octets)
+
+    async def finish(self) -> None:
+        """Let the queries in flight end, for `STOP_TIMEOUT` seconds at most, and forget what was remembered."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=STOP_TIMEOUT)
+        for task in self._tasks:
+            task.cancel()
+        process = self.dispatcher.process
+        for cache in self._caches.values():
+            cache.clear()
+            process.changes.forget(cache.invalidate)
+            process.metrics.forget(cache.flush)
+        self._caches.clear()
+        self._remember = False

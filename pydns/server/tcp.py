@@ -1,0 +1,222 @@
+"""DNS over TCP: messages behind two octets of length (RFC 1035 section 4.2.2, RFC 7766).
+
+Rules:
+
+1. Queries of one connection are answered as soon as each is ready, so one slow query holds up no other (RFC 7766
+   section 7).
+2. The first query must be whole within ``read_timeout`` seconds, each later one within ``idle_timeout`` of the last
+   query or reply; octets that dribble in gain nothing.
+3. A connection has at most ``in_flight`` queries that wait for replies; then reading stops until one is answered.
+4. A client that leaves replies unread stops its own connection: nothing more is read, and after ``write_timeout``
+   seconds the connection is cut.  So one costs at most the send buffer and the replies in flight.
+5. Of more than ``connections`` connections the one that has been silent for longest is closed, if it waits for
+   nothing; else the new one.
+
+It knows how to read and send, not what is answered: that is its endpoint's `Listener`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import cast
+
+from pydns.plugin import Address
+from pydns.server.udp import Endpoint
+
+SEND_BUFFER = 64 << 10
+"""Octets of replies that a client may leave unread before its connection stops."""
+_LENGTH = 2
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of one listening address."""
+
+    connections: int = 1000
+    in_flight: int = 100
+
+
+class TcpConnections:
+    """The connections to one listening address; the factory of their protocols."""
+
+    def __init__(self, endpoint: Endpoint, limits: Limits | None = None) -> None:
+        self.endpoint = endpoint
+        self.limits = limits or Limits()
+        self.open: set[TcpConnection] = set()
+
+    def __call__(self) -> TcpConnection:
+        return TcpConnection(self)
+
+    def admit(self, connection: TcpConnection) -> bool:
+        """Whether there is room for one more (rule 5)."""
+        if len(self.open) >= self.limits.connections:
+            silent = min((other for other in self.open if not other.in_flight), key=_last_active, default=None)
+            if silent is None:
+                return False
+            silent.cut()
+        self.open.add(connection)
+        return True
+
+    def finish(self) -> None:
+        """Close all connections; those that wait for replies once they have them."""
+        for connection in tuple(self.open):
+            connection.finish()
+
+    def cut(self) -> None:
+        """Close all connections now."""
+        for connection in tuple(self.open):
+            connection.cut()
+
+
+def _last_active(connection: TcpConnection) -> float:
+    return connection.last_active
+
+
+class TcpConnection(asyncio.Protocol):
+    """One client."""
+
+    def __init__(self, connections: TcpConnections) -> None:
+        self.in_flight = 0
+        self.last_active = 0.0
+        self._connections = connections
+        self._loop = asyncio.get_running_loop()
+        self._received = bytearray()
+        self._asked = False
+        self._busy = False
+        self._unread = False
+        self._finishing = False
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(SEND_BUFFER)
+        self._client: Address = transport.get_extra_info("peername")[:2]
+        self._local: Address = transport.get_extra_info("sockname")[:2]
+        self._family = 6 if ":" in self._client[0] else 4
+        self.last_active = self._loop.time()
+        if not self._connections.admit(self):
+            self._transport.abort()
+            return
+        self._watch(self._connections.endpoint.listener.settings.read_timeout)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._connections.open.discard(self)
+        if self._timer is not None:
+            self._timer.cancel()
+
+    # Reading.
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        self._read()
+
+    def _read(self) -> None:
+        """Take whole messages from what was received, as far as rules 3 and 4 allow."""
+        if self._busy:
+            return  # an answer that was ready at once; the loop below goes on
+        self._busy = True
+        replies = bytearray()
+        while not self._full() and (message := self._next_message()) is not None:
+            replies += self._recall_or_submit(message)
+            if len(replies) > SEND_BUFFER:
+                self._transport.write(replies)
+                replies = bytearray()
+        if replies:
+            self._transport.write(replies)
+        self._busy = False
+        self._set_reading()
+
+    def _recall_or_submit(self, message: bytes) -> bytes:
+        """The reply with its length where it is known, else nothing: it comes through `_answered`."""
+        listener = self._connections.endpoint.listener
+        cache = listener.cache("tcp", self._family)
+        reply = None if cache is None else cache.get(message)
+        if reply is not None:
+            return _framed(reply)
+        self.in_flight += 1
+        listener.submit(message, self._client, self._local, "tcp", self._answered)
+        return b""
+
+    def _next_message(self) -> bytes | None:
+        received = self._received
+        end = _LENGTH + int.from_bytes(received[:_LENGTH], "big")
+        if len(received) < end:
+            return None
+        message = bytes(received[_LENGTH:end])
+        del received[:end]
+        self._asked = True
+        self.last_active = self._loop.time()
+        return message
+
+    def _full(self) -> bool:
+        return self._unread or self.in_flight >= self._connections.limits.in_flight
+
+    def _set_reading(self) -> None:
+        if self._full():
+            self._transport.pause_reading()
+        else:
+            self._transport.resume_reading()
+
+    def eof_received(self) -> bool:
+        """The client asks no more; it still gets its replies."""
+        self.finish()
+        return True
+
+    # Writing.
+
+    def _answered(self, reply: bytes | None) -> None:
+        self.in_flight -= 1
+        self.last_active = self._loop.time()
+        if reply is not None:
+            self._transport.write(_framed(reply))
+        self._read()
+        if self._finishing:
+            self.finish()
+
+    def pause_writing(self) -> None:
+        self._unread = True
+        self._watch(self._connections.endpoint.listener.settings.write_timeout)
+
+    def resume_writing(self) -> None:
+        self._unread = False
+        self.last_active = self._loop.time()
+        self._watch(self._connections.endpoint.listener.settings.idle_timeout)
+        self._read()
+
+    # Time.
+
+    def _watch(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(seconds, self._check)
+
+    def _check(self) -> None:
+        """Cut the connection if its time is up, else look again when it will be."""
+        if self._unread or not self._asked:
+            self.cut()
+            return
+        idle = self._connections.endpoint.listener.settings.idle_timeout
+        left = self.last_active + idle - self._loop.time()
+        if left <= 0 and not self.in_flight:
+            self.cut()
+        else:
+            self._watch(left if left > 0 else idle)
+
+    def finish(self) -> None:
+        """Close the connection once the queries in flight are answered."""
+        self._finishing = True
+        if not self.in_flight and not self._busy:
+            self._transport.close()
+
+    def cut(self) -> None:
+        """Close the connection now; what the client has not read is lost."""
+        self._connections.open.discard(self)
+        if self._transport.get_write_buffer_size():
+            self._transport.abort()
+        else:
+            self._transport.close()
+
+
+def _framed(reply: bytes) -> bytes:
+    return len(reply).to_bytes(_LENGTH, "big") + reply

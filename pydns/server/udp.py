@@ -1,0 +1,134 @@
+"""DNS over UDP: sockets that are drained a batch at a time.
+
+Rules:
+
+1. A reply leaves from the address that was asked.  A socket bound to an address does that by itself; the wildcard
+   socket is told the address of each datagram and sends it back (IP_PKTINFO, RFC 3542 for IPv6), which costs half as
+   much again and is left to addresses that came after the start.
+2. A datagram is read whole, whatever its size.
+3. What cannot be sent is lost, as UDP goes; the client asks again.
+
+It knows how to read and send, not what is answered: that is its endpoint's `Listener`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from functools import partial
+from struct import Struct
+from typing import Any, Protocol
+
+from pydns.plugin import Address
+from pydns.server.listener import Listener
+
+BATCH = 64
+"""Datagrams that one socket may have read before others get their turn."""
+MAX_DATAGRAM = 65535
+
+IP_PKTINFO = getattr(socket, "IP_PKTINFO", 8)
+_PKTINFO4 = Struct("=i4s4s")
+_PKTINFO6 = Struct("=16sI")
+_ANCILLARY = socket.CMSG_SPACE(_PKTINFO6.size)
+
+Peer = tuple[Any, ...]
+"""A socket address as the kernel gives it: two parts for IPv4, four for IPv6."""
+
+
+class Endpoint(Protocol):
+    """Where a socket belongs; the listener may be exchanged between two datagrams."""
+
+    listener: Listener
+
+
+class UdpSocket:
+    """A socket bound to one address."""
+
+    def __init__(self, sock: socket.socket, endpoint: Endpoint) -> None:
+        sock.setblocking(False)
+        self.sock = sock
+        self.family = 6 if sock.family == socket.AF_INET6 else 4
+        self.local: Address = sock.getsockname()[:2]
+        self._endpoint = endpoint
+
+    def start(self) -> None:
+        asyncio.get_running_loop().add_reader(self.sock, self.drain)
+
+    def stop(self) -> None:
+        """Read no more; replies can still be sent."""
+        asyncio.get_running_loop().remove_reader(self.sock)
+
+    def drain(self) -> None:
+        """Answer what has arrived, `BATCH` datagrams at most."""
+        listener = self._endpoint.listener
+        cache = listener.cache("udp", self.family)
+        receive, send = self.sock.recvfrom, self.sock.sendto
+        for _ in range(BATCH):
+            try:
+                data, peer = receive(MAX_DATAGRAM)
+                reply = None if cache is None else cache.get(data)
+                if reply is not None:
+                    send(reply, peer)
+                    continue
+            except OSError:
+                return
+            listener.submit(data, peer[:2], self.local, "udp", partial(self._send, peer))
+
+    def _send(self, peer: Peer, reply: bytes | None) -> None:
+        if reply is not None:
+            try:
+                self.sock.sendto(reply, peer)
+            except OSError:
+                pass  # rule 3
+
+
+class WildcardUdpSocket(UdpSocket):
+    """A socket bound to no address, for queries to addresses that have no socket of their own."""
+
+    def __init__(self, sock: socket.socket, endpoint: Endpoint) -> None:
+        super().__init__(sock, endpoint)
+        if self.family == 6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVPKTINFO, 1)
+        else:
+            sock.setsockopt(socket.IPPROTO_IP, IP_PKTINFO, 1)
+
+    def drain(self) -> None:
+        listener = self._endpoint.listener
+        cache = listener.cache("udp", self.family)
+        for _ in range(BATCH):
+            try:
+                data, ancillary, _, peer = self.sock.recvmsg(MAX_DATAGRAM, _ANCILLARY)
+            except OSError:
+                return
+            send = partial(self._send_from, ancillary, peer)
+            reply = None if cache is None else cache.get(data)
+            if reply is not None:
+                send(reply)
+            else:
+                listener.submit(data, peer[:2], self._asked(ancillary), "udp", send)
+
+    def _asked(self, ancillary: Any) -> Address:
+        """The address that a datagram was sent to."""
+        for _, _, data in ancillary:
+            if self.family == 6:
+                return socket.inet_ntop(socket.AF_INET6, data[:16]), self.local[1]
+            return socket.inet_ntoa(data[4:8]), self.local[1]
+        return self.local
+
+    def _send_from(self, ancillary: Any, peer: Peer, reply: bytes | None) -> None:
+        if reply is not None:
+            try:
+                self.sock.sendmsg(
+                    [reply], [(level, kind, _source(kind, data)) for level, kind, data in ancillary], 0, peer
+                )
+            except OSError:
+                pass  # rule 3
+
+
+def _source(kind: int, data: bytes) -> bytes:
+    """Ancillary data that ask for the address of ``data`` as source, by whatever interface leads to the client."""
+    if kind == IP_PKTINFO:
+        _, local, _ = _PKTINFO4.unpack(data)
+        return _PKTINFO4.pack(0, local, local)
+    address, _ = _PKTINFO6.unpack(data)
+    return _PKTINFO6.pack(address, 0)
