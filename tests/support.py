@@ -28,6 +28,7 @@ class Clock:
     def __init__(self, now: float = 1000.0) -> None:
         self.now = now
         self._sleepers: list[tuple[float, asyncio.Future[None]]] = []
+        self._asleep = asyncio.Event()
 
     def __call__(self) -> float:
         return self.now
@@ -35,7 +36,14 @@ class Clock:
     async def sleep(self, seconds: float) -> None:
         future = asyncio.get_running_loop().create_future()
         self._sleepers.append((self.now + seconds, future))
+        self._asleep.set()
         await future
+
+    async def until_asleep(self) -> None:
+        """Wait for somebody to sleep: what was woken has done its work, over the network too."""
+        while not self._sleepers:
+            self._asleep.clear()
+            await self._asleep.wait()
 
     async def advance(self, seconds: float) -> None:
         """Turn the clock on, waking every sleeper at its own time, in order, and let what they do settle."""
