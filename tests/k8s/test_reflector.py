@@ -1,0 +1,279 @@
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from pydns.k8s.health import ApiHealth
+from pydns.k8s.objects import Kind, Object
+from pydns.k8s.reflector import Lines, Reflector
+from pydns.k8s.source import Observer
+from pydns.k8s.store import Change, Store
+from pydns.k8s.transport import TransportError
+from pydns.k8s.wire import RESOURCES
+from pydns.tasks import Tasks
+from tests.k8s.api import Reply, ScriptedApi, Wire, added, bookmark, error, event, page, refusal, service
+from tests.support import Clock, settle
+
+STREAMING_LIST = {
+    "watch": "true",
+    "sendInitialEvents": "true",
+    "resourceVersionMatch": "NotOlderThan",
+    "allowWatchBookmarks": "true",
+}
+LOST = TransportError("connection reset")
+
+
+class Mirror:
+    """A reflector of Services at work against a scripted API."""
+
+    def __init__(self, api: ScriptedApi, clock: Clock) -> None:
+        self.api = api
+        self.clock = clock
+        self.store = Store([Kind.SERVICE], clock)
+        self.changes: list[Change] = []
+        self.seen: list[Object] = []
+        self.lists = 0
+        self.store.on_change(self.changes.append)
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(one.name for one in self.store.services())
+
+    def queries(self) -> list[dict[str, str]]:
+        """What was asked for, less the random timeoutSeconds."""
+        return [{name: text for name, text in one.items() if name != "timeoutSeconds"} for _, one in self.api.requests]
+
+    def listed(self) -> None:
+        self.lists += 1
+
+
+@asynccontextmanager
+async def mirror(*replies: Reply | TransportError, params: dict[str, str] | None = None) -> AsyncIterator[Mirror]:
+    clock = Clock()
+    one = Mirror(ScriptedApi(*replies, clock=clock), clock)
+    reflector = Reflector(
+        RESOURCES[Kind.SERVICE],
+        one.api,
+        one.store,
+        ApiHealth(Observer(), clock),
+        params=params,
+        seen=one.seen.append,
+        listed=one.listed,
+        sleep=clock.sleep,
+        clock=clock,
+        rng=random.Random(1),
+    )
+    tasks = Tasks()
+    tasks.run(reflector.run())
+    await settle()
+    yield one
+    await tasks.stop()
+
+
+def open_list(*items: Wire, version: int = 9) -> Reply:
+    """A streaming list whose stream stays open."""
+    return Reply(added(*items), bookmark(version, end=True), then="silence")
+
+
+async def test_streaming_list_goes_on_as_a_watch() -> None:
+    stream = (added(service("a"), service("b")), bookmark(9, end=True), added(service("c", version=10)))
+    async with mirror(Reply(*stream, then="silence")) as one:
+        assert one.names == ["a", "b", "c"]
+        assert one.queries() == [STREAMING_LIST]
+        assert one.api.requests[0][0] == "/api/v1/services"
+        assert 300 <= int(one.api.requests[0][1]["timeoutSeconds"]) <= 600
+        assert one.store.synced
+        assert one.lists == 1
+        assert [item.name for item in one.seen] == ["a", "b", "c"]
+
+
+async def test_nothing_is_visible_before_the_list_is_complete() -> None:
+    async with mirror(Reply(added(service("a")), bookmark(5), then="silence")) as one:
+        assert one.names == []
+        assert not one.store.synced
+
+
+async def test_selectors_go_with_every_request() -> None:
+    selectors = {"labelSelector": "app=web"}
+    async with mirror(refusal(422), page(7, []), params=selectors) as one:
+        assert [query["labelSelector"] for query in one.queries()] == ["app=web"] * 3
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [refusal(422), refusal(400), Reply(error(500, "RequestWatchProgress is disabled")), Reply(added(service("x")))],
+    ids=["invalid", "bad request", "error event (etcd 3.4)", "ends without the bookmark"],
+)
+async def test_falls_back_to_pages(refused: Reply) -> None:
+    async with mirror(refused, page(7, [service("a")], more="token"), page(7, [service("b")])) as one:
+        assert one.names == ["a", "b"]
+        assert one.queries()[1:] == [
+            {"limit": "500"},
+            {"limit": "500", "continue": "token"},
+            {"watch": "true", "allowWatchBookmarks": "true", "resourceVersion": "7"},
+        ]
+        assert one.store.synced
+
+
+async def test_expired_continue_token_starts_the_list_again() -> None:
+    replies = [refusal(422), page(7, [service("a")], more="old"), refusal(410), open_list(service("b"))]
+    async with mirror(*replies) as one:
+        assert one.names == []
+        await one.clock.advance(1)
+        assert one.names == ["b"]
+
+
+async def test_watch_applies_events_in_order() -> None:
+    watch = (
+        added(service("b", version=8)),
+        event("MODIFIED", service("a", ip="10.96.9.9", version=9)),
+        event("DELETED", service("b", version=10)),
+    )
+    async with mirror(refusal(422), page(7, [service("a")]), Reply(*watch, then="silence")) as one:
+        assert one.names == ["a"]
+        assert one.store.services_by_ip("10.96.9.9") == (one.store.service("shop", "a"),)
+        assert one.store.services_by_ip("10.96.1.1") == ()
+
+
+@pytest.mark.parametrize("end", ["end", LOST], ids=["orderly", "connection lost"])
+async def test_watch_goes_on_from_the_last_version(end: TransportError | str, log_lines: list[str]) -> None:
+    """A bookmark counts as a version, and a watch that lived is taken up again at once."""
+    watch = Reply(added(service("b", version=8)), bookmark(12), 2.0, then=end)
+    async with mirror(refusal(422), page(7, [service("a")]), watch) as one:
+        await one.clock.advance(2)
+        assert one.queries()[-1]["resourceVersion"] == "12"
+        assert one.names == ["a", "b"]
+        assert log_lines == []
+
+
+@pytest.mark.parametrize(
+    "reply", [Reply(), Reply(then=LOST), refusal(503), LOST], ids=["empty", "cut", "503", "refused"]
+)
+async def test_failed_watch_waits_and_goes_on(reply: Reply | TransportError, log_lines: list[str]) -> None:
+    again = Reply(added(service("b", version=8)), then="silence")
+    async with mirror(refusal(422), page(7, [service("a")]), reply, again) as one:
+        assert one.names == ["a"]
+        assert len(one.api.requests) == 3
+        await one.clock.advance(0.8)
+        assert one.names == ["a", "b"]
+        assert one.queries()[-1]["resourceVersion"] == "7"
+    assert len([line for line in log_lines if line.startswith("[WARNING]")]) == 1
+
+
+@pytest.mark.parametrize(
+    "expired", [refusal(410, "too old"), Reply(error(410, "too old"))], ids=["status", "error event"]
+)
+async def test_gone_leads_to_a_new_list_without_a_gap(expired: Reply, log_lines: list[str]) -> None:
+    first = refusal(422), page(7, [service("kept"), service("gone")])
+    relist = Reply(added(service("new")), added(service("kept")), bookmark(20, end=True), then="silence")
+    async with mirror(*first, expired, relist) as one:
+        assert one.names == ["gone", "kept"]
+        one.changes.clear()
+        await one.clock.advance(0.8)
+        assert one.names == ["kept", "new"]
+        assert [(change.name, change.old is None, change.new is None) for change in one.changes] == [
+            ("new", True, False),
+            ("gone", False, True),
+        ]
+    assert "[INFO] plugin/kubernetes: listing services anew: too old" in log_lines
+
+
+async def test_other_error_event_leads_to_a_new_list() -> None:
+    async with mirror(refusal(422), page(7, [service("a")]), Reply(error(500)), open_list(service("b"))) as one:
+        assert one.names == ["a"]
+        await one.clock.advance(0.8)
+        assert one.names == ["b"]
+
+
+async def test_line_that_is_no_json_leads_to_a_new_list() -> None:
+    async with mirror(refusal(422), page(7, [service("a")]), Reply(b"junk\n"), open_list(service("b"))) as one:
+        await one.clock.advance(0.8)
+        assert one.names == ["b"]
+
+
+async def test_api_away_keeps_what_is_known_and_backs_off(log_lines: list[str]) -> None:
+    async with mirror(refusal(422), page(7, [service("a")]), *[LOST] * 20) as one:
+        await one.clock.advance(600)
+        assert one.names == ["a"]
+        assert one.store.synced
+        assert 20 < len(one.api.requests) <= 24
+    lost = [line for line in log_lines if "connection reset" in line]
+    assert lost[0] == (
+        "[WARNING] plugin/kubernetes: no services from the Kubernetes API, "
+        "answering from what is known: connection reset"
+    )
+    assert 2 <= len(lost) <= 8
+
+
+async def test_forbidden_names_verb_and_resource_once(log_lines: list[str]) -> None:
+    message = 'services is forbidden: User "weak" cannot list resource "services"'
+    async with mirror(*[refusal(403, message)] * 6) as one:
+        await one.clock.advance(30)
+        assert len(one.api.requests) == 7
+        assert not one.store.synced
+    assert log_lines == [
+        "[ERROR] plugin/kubernetes: not allowed to list and watch services, the ClusterRole needs "
+        f'{{apiGroups: [""], resources: ["services"], verbs: ["list", "watch"]}}: {message}'
+    ]
+
+
+async def test_server_error_while_listing_is_tried_again_as_a_stream() -> None:
+    async with mirror(refusal(500), open_list(service("a"))) as one:
+        await one.clock.advance(0.8)
+        assert one.names == ["a"]
+        assert one.queries() == [STREAMING_LIST] * 2
+
+
+ODD = {"metadata": {"namespace": "shop", "name": "odd"}, "spec": {"ports": "none"}}
+NAMELESS = {"metadata": "none"}
+
+
+@pytest.mark.parametrize("odd", [ODD, NAMELESS])
+async def test_one_bad_object_is_left_out_and_logged(odd: Wire, log_lines: list[str]) -> None:
+    stream = added(service("a"), odd, service("b")), bookmark(9, end=True), added(odd, service("c"))
+    async with mirror(Reply(*stream, then="silence")) as one:
+        assert one.names == ["a", "b", "c"]
+    async with mirror(refusal(422), page(7, [service("a"), odd, service("b")])) as one:
+        assert one.names == ["a", "b"]
+    name = "shop/odd" if odd is ODD else "(no name)"
+    assert len(log_lines) == 3
+    assert all(
+        line.startswith(f"[WARNING] plugin/kubernetes: leaving out {name} of the services: ") for line in log_lines
+    )
+
+
+async def test_api_without_resource_versions_is_watched_all_the_same() -> None:
+    async with mirror(refusal(422), Reply(b'{"items":null}')) as one:
+        assert one.queries()[-1]["resourceVersion"] == "0"
+        assert one.store.synced
+
+
+async def test_fault_of_ours_does_not_end_the_mirror(log_lines: list[str]) -> None:
+    failing = [True]
+
+    def listener(change: Change) -> None:
+        if failing:
+            failing.clear()
+            raise ZeroDivisionError
+
+    stream = Reply(1.0, added(service("a")), bookmark(9, end=True), then="silence")
+    async with mirror(stream, open_list(service("a"), service("b"))) as one:
+        one.store.on_change(listener)
+        await one.clock.advance(3)
+        assert one.names == ["a", "b"]
+        assert one.store.synced
+    assert log_lines[0].startswith("[ERROR] plugin/kubernetes: listing services anew after a fault: ZeroDivisionError")
+
+
+@pytest.mark.parametrize(
+    ("chunks", "lines"),
+    [
+        ([b"a\nb\n"], [[b"a", b"b"]]),
+        ([b"a", b"b\nc", b"\n"], [[], [b"ab"], [b"c"]]),
+        ([b"\n\n a \n", b"rest"], [[b" a "], []]),
+    ],
+)
+def test_lines(chunks: list[bytes], lines: list[list[bytes]]) -> None:
+    cutter = Lines()
+    assert [cutter.feed(chunk) for chunk in chunks] == lines
