@@ -24,7 +24,7 @@ PLUGINS: dict[str, str] = {
     "cache": "cache.plugin:Cache",
     "debug": "debug:Debug",
     "errors": "errors:Errors",
-    "forward": "forward:Forward",
+    "forward": "forward.plugin:Forward",
     "health": "health:Health",
     "hosts": "hosts:Hosts",
     "kubernetes": "kubernetes.plugin:Kubernetes",

@@ -44,12 +44,14 @@ def saying(*records: str, rcode: int = 0, flags: int = 0) -> Script:
 class ScriptedUpstream(asyncio.DatagramProtocol):
     """``script`` gives what is sent for a query, one after the other; nothing for silence.
 
-    ``asked`` has (transport, query) and ``ports`` the source port of each; ``late`` sends something for an old query.
+    ``asked`` has (transport, query), ``hosts`` and ``ports`` the source of each; ``late`` sends something for an old
+    query.
     """
 
     def __init__(self, script: Script) -> None:
         self.script = script
         self.asked: list[tuple[str, Message]] = []
+        self.hosts: list[str] = []
         self.ports: list[int] = []
         self.connections: list[asyncio.StreamWriter] = []
         self.endpoint = Endpoint("", 0)
@@ -60,15 +62,15 @@ class ScriptedUpstream(asyncio.DatagramProtocol):
         self._udp = cast(asyncio.DatagramTransport, transport)
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
-        self._answer(data, "udp", addr[1], lambda octets: self._udp.sendto(octets, addr))
+        self._answer(data, "udp", addr, lambda octets: self._udp.sendto(octets, addr))
 
     async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections.append(writer)
-        port = writer.get_extra_info("peername")[1]
+        peer = writer.get_extra_info("peername")
         try:
             while True:
                 data = await reader.readexactly(int.from_bytes(await reader.readexactly(2), "big"))
-                self._answer(data, "tcp", port, lambda octets: writer.write(len(octets).to_bytes(2, "big") + octets))
+                self._answer(data, "tcp", peer, lambda octets: writer.write(len(octets).to_bytes(2, "big") + octets))
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
 
@@ -88,10 +90,11 @@ class ScriptedUpstream(asyncio.DatagramProtocol):
             writer.close()
         self.connections.clear()
 
-    def _answer(self, data: bytes, transport: str, port: int, send: Callable[[bytes], None]) -> None:
+    def _answer(self, data: bytes, transport: str, peer: tuple[str, int], send: Callable[[bytes], None]) -> None:
         query = parse(data)
         self.asked.append((transport, query))
-        self.ports.append(port)
+        self.hosts.append(peer[0])
+        self.ports.append(peer[1])
         self._senders.append(send)
         self._came.set()
         for reply in self.script(query, transport):

@@ -79,6 +79,8 @@ class Message(NamedTuple):
     additional: tuple[RR, ...] = ()
     edns: Edns | None = None
     replay: Replay | None = None
+    forwarded: bool = False
+    """Whether another server wrote this reply: its AA does not hold for a copy that is kept here."""
 
     @property
     def opcode(self) -> int:

@@ -26,7 +26,7 @@ class Health:
         probe: Callable[[], Awaitable[None]],
         interval: float,
         failed: Callable[[], None],
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         self._probe = probe
         self._interval = max(interval, SHORTEST_INTERVAL)
@@ -35,13 +35,9 @@ class Health:
         self._task: asyncio.Task[None] | None = None
         self.fails = 0
 
-    @property
-    def checking(self) -> bool:
-        return self._task is not None and not self._task.done()
-
     def check(self) -> None:
         """Probe until there is a reply, unless that is under way."""
-        if not self.checking:
+        if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._until_up())
 
     async def stop(self) -> None:

@@ -1,0 +1,135 @@
+"""One *forward* line at work: which upstreams are asked for a query, in which order, how often.
+
+Rules (CoreDNS ``forward.ServeDNS``):
+
+1. Upstreams are tried in the order of the policy, round and round, those that are down left out.
+2. Where all are down, health checking is taken to be broken and one of them, at random, is tried once.
+3. A failure starts a health check and the next try, until the attempts or five seconds are used up.
+4. A reply is passed on as it came, with the client's ID.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+from pydns.dns.message import Message, pack
+from pydns.dns.name import is_below
+from pydns.dns.types import Rcode
+from pydns.plugin import Failure, Process, Query
+from pydns.plugins.forward.options import ForwardOptions
+from pydns.plugins.forward.target import Counters, Target
+from pydns.plugins.forward.to import resolve
+from pydns.upstream.policy import Policy, make_policy
+from pydns.upstream.reply import ExchangeError, answers
+
+DEADLINE = 5.0
+"""Seconds after which no further upstream is tried for a query."""
+ATTEMPTS = 2
+"""Tries for each upstream that one query is worth, unless max_connect_attempts says otherwise."""
+NO_HEALTHY = "no healthy proxies"
+
+
+class Stanza:
+    """The upstreams of one line."""
+
+    def __init__(self, conf: ForwardOptions, process: Process, counters: Counters) -> None:
+        self._conf = conf
+        self._process = process
+        self._counters = counters
+        self._random = process.random
+        self._clock = process.clock
+        self._policy: Policy[Target] = make_policy(conf.policy, self._random)
+        self._under_way = 0
+        self.targets: list[Target] = []
+
+    async def start(self) -> None:
+        """Look up host names.  Raises ValueError."""
+        endpoints = await resolve(self._conf.targets, self._conf.resolver)
+        self.targets = [Target(endpoint, self._conf, self._process, self._counters) for endpoint in endpoints]
+
+    async def stop(self) -> None:
+        for target in self.targets:
+            await target.health.stop()
+            target.upstream.close()
+
+    def takes(self, name: str) -> bool:
+        """Whether queries for ``name`` (lower-case) are forwarded."""
+        zone = self._conf.zone
+        if not is_below(name, zone):
+            return False
+        return name == zone or not any(is_below(name, excepted) for excepted in self._conf.excepted)
+
+    def passes(self, reply: Message) -> bool:
+        """Whether the next line is to be asked instead."""
+        if reply.rcode in self._conf.next:
+            return True
+        return self._conf.next_on_nodata and reply.rcode == Rcode.NOERROR and not reply.answer
+
+    async def ask(self, query: Query) -> Message:
+        """The reply of the first upstream that gives one.  Raises Failure."""
+        limit = self._conf.max_concurrent
+        if limit and self._under_way >= limit:
+            self._counters.rejected.inc()
+            raise Failure(Rcode.REFUSED, f"concurrent queries exceeded maximum {limit}")
+        self._under_way += 1
+        try:
+            return await self._try_targets(query)
+        finally:
+            self._under_way -= 1
+
+    async def _try_targets(self, query: Query) -> Message:
+        attempts = self._conf.max_connect_attempts
+        if attempts is None:
+            attempts = ATTEMPTS * len(self.targets)
+        deadline = self._clock() + DEADLINE
+        wire = pack(query.message)
+        why = NO_HEALTHY
+        failures = failovers = 0
+        for target in self._order():
+            try:
+                reply = await self._ask_target(target, query, wire)
+            except ExchangeError as error:
+                why = str(error)
+                target.failed()
+                failures += 1
+                if failures == attempts or self._clock() >= deadline:
+                    break
+                await asyncio.sleep(0)  # a network that is unreachable says so without waiting
+                continue
+            failovers += reply.rcode in self._conf.failover
+            if reply.rcode not in self._conf.failover or failovers == len(self.targets):
+                return reply
+        raise Failure(Rcode.SERVFAIL, why)
+
+    def _order(self) -> Iterator[Target]:
+        """The upstreams to try, one after the other (rules 1 and 2)."""
+        order = self._policy(self.targets)
+        while True:
+            tried = False
+            for target in order:
+                if not target.is_down:
+                    tried = True
+                    yield target
+            if not tried:
+                self._counters.broken.inc()
+                if not self._conf.failfast_all_unhealthy_upstreams:
+                    yield self._random.choice(self.targets)
+                return
+
+    async def _ask_target(self, target: Target, query: Query, wire: bytes) -> Message:
+        started = self._clock()
+        transport = self._transport(query)
+        reply = await target.upstream.ask(wire, query.question, transport, query.max_size)
+        if reply.truncated and transport == "udp" and self._conf.prefer_udp:
+            reply = await target.upstream.ask(wire, query.question, "tcp", query.max_size)
+        target.took(self._clock() - started, reply.rcode)
+        if not answers(reply, query.question):
+            return query.reply(Rcode.FORMERR)
+        query.metadata["forward/upstream"] = target.upstream.__str__
+        return reply._replace(id=query.message.id, forwarded=True)
+
+    def _transport(self, query: Query) -> str:
+        if self._conf.force_tcp:
+            return "tcp"
+        return "udp" if self._conf.prefer_udp or query.transport == "udp" else "tcp"
