@@ -152,12 +152,12 @@ class Query:
         additional: Iterable[RR] = (),
         edns: Edns | None = None,
     ) -> Message:
-        """A reply to this query: ID, opcode, question, RD and CD copied (miekg/dns ``SetReply``).
+        """A reply to this query: ID, opcode, question, for QUERY also RD and CD (miekg/dns ``SetReply``).
 
         ``edns`` only where a plugin has something to say in it: the server adds the OPT record that the client is due.
         """
         asked = self.message
-        kept = OPCODE_MASK | Flag.CD | (Flag.RD if asked.opcode == Opcode.QUERY else 0)
+        kept = OPCODE_MASK | (Flag.RD | Flag.CD if asked.opcode == Opcode.QUERY else 0)
         word = Flag.QR | asked.flags & kept | flags
         return Message(asked.id, word, rcode, asked.question, tuple(answer), tuple(authority), tuple(additional), edns)
 

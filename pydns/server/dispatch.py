@@ -25,7 +25,7 @@ from typing import NamedTuple
 from pydns.dns.edns import DO, MIN_SIZE, Edns
 from pydns.dns.message import Message, Question, Replay, pack, parse, uncompressed_size
 from pydns.dns.name import suffixes
-from pydns.dns.types import OPCODE_MASK, Class, Flag, Rcode, Type
+from pydns.dns.types import OPCODE_MASK, Class, Flag, Opcode, Rcode, Type
 from pydns.log import Log
 from pydns.plugin import Address, Counts, Dropped, Failure, Process, Query, Serve, Settings
 from pydns.server.accept import Rejected, accept
@@ -192,5 +192,5 @@ def _plain(query: Query) -> Message:
 
 def _bare(message: Message) -> Message:
     """The reply to a query whose header promises a question that is not there."""
-    flags = Flag.QR | message.flags & (OPCODE_MASK | Flag.RD | Flag.CD)
-    return Message(message.id, flags, Rcode.SERVFAIL)
+    kept = OPCODE_MASK | (Flag.RD | Flag.CD if message.opcode == Opcode.QUERY else 0)
+    return Message(message.id, Flag.QR | message.flags & kept, Rcode.SERVFAIL)
