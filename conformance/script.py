@@ -8,7 +8,7 @@ Rules for one question are used in turn; the last one stays.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from conformance.blocks import Block
@@ -69,7 +69,8 @@ def parse_script(block: Block) -> tuple[Rule, ...]:
             rules.append(_rule(line, settings))
         else:
             records.append(parse_record(line.head))
-    return (*rules, *_zone_rules(records, settings))
+    ruled = {(rule.name, rule.qtype) for rule in rules}
+    return (*rules, *(rule for rule in _zone_rules(records, settings) if (rule.name, rule.qtype) not in ruled))
 
 
 def _rule(line: Block, settings: Settings) -> Rule:
@@ -88,21 +89,32 @@ def _behaviour(word: str, line: Block) -> tuple[str, str]:
 
 
 def _zone_rules(records: list[Record], settings: Settings) -> list[Rule]:
-    """Rules for each name and type, then NODATA for the names, then NXDOMAIN for all others."""
+    """Rules for each name and type, then for the names' other types, then NXDOMAIN for all other names."""
     flags = settings.flags | {"qr"}
     rules = []
-    for owner, rtype in dict.fromkeys((record.owner, record.rtype) for record in records):
-        answer = _chain(owner, rtype, records)
-        rules.append(Rule(owner, "*" if rtype == "CNAME" else rtype, Reply("NOERROR", flags, answer=answer)))
-    aliases = {record.owner for record in records if record.rtype == "CNAME"}
-    for owner in dict.fromkeys(record.owner for record in records if record.owner not in aliases):
-        rules.append(Rule(owner, "*", Reply("NOERROR", flags, authority=settings.negatives)))
+    for owner, rtype in _owned_types(records):
+        answer = tuple(_answer(owner, rtype, records))
+        rules.append(Rule(owner, rtype, Reply("NOERROR", flags, answer=answer)))
+    for owner in dict.fromkeys(record.owner for record in records):
+        alias = tuple(_answer(owner, "CNAME", records))
+        rules.append(Rule(owner, "*", Reply("NOERROR", flags, answer=alias, authority=settings.negatives)))
     return [*rules, Rule("*", "*", Reply("NXDOMAIN", flags, authority=settings.negatives))]
 
 
-def _chain(owner: str, rtype: str, records: list[Record]) -> tuple[Record, ...]:
-    own = tuple(record for record in records if (record.owner, record.rtype) == (owner, rtype))
-    if rtype != "CNAME":
-        return own
-    target = own[0].rdata
-    return own + tuple(r for r in records if r.owner == target and r.rtype in ("A", "AAAA"))
+def _owned_types(records: list[Record]) -> list[tuple[str, str]]:
+    """Each owner with each type it leads to, itself or through its CNAME."""
+    own = [(record.owner, record.rtype) for record in records]
+    aliases = [record for record in records if record.rtype == "CNAME"]
+    followed = [(alias.owner, rtype) for alias in aliases for owner, rtype in own if owner == alias.rdata]
+    return list(dict.fromkeys(own + followed))
+
+
+def _answer(owner: str, rtype: str, records: list[Record]) -> Iterator[Record]:
+    """The CNAME of a name and what it leads to, or the name's records of the type."""
+    for record in records:
+        if record.owner == owner and record.rtype == "CNAME":
+            yield record
+            if rtype != "CNAME":
+                yield from _answer(record.rdata, rtype, records)
+        elif record.owner == owner and record.rtype == rtype:
+            yield record
