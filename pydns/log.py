@@ -10,10 +10,10 @@ Sink = Callable[[str], object]
 
 
 class _Output:
-    """Where lines go, and how many *debug* plugins want ``[DEBUG]`` lines among them."""
+    """Where lines go, and whether ``[DEBUG]`` lines are among them (a block has *debug*)."""
 
     def __init__(self) -> None:
-        self.debug = 0
+        self.debug = False
         self.sink: Sink = self.to_stdout
 
     @staticmethod

@@ -27,9 +27,9 @@ def test_a_line_of_the_server_has_no_plugin(log_lines: list[str]) -> None:
 def test_debug_lines_appear_while_somebody_wants_them(log_lines: list[str]) -> None:
     source = log.for_plugin("hosts")
     source.debug("unseen")
-    log.OUTPUT.debug += 1
+    log.OUTPUT.debug = True
     source.debug("seen")
-    log.OUTPUT.debug -= 1
+    log.OUTPUT.debug = False
     source.debug("unseen")
     assert log_lines == ["[DEBUG] plugin/hosts: seen"]
 

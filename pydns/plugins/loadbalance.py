@@ -1,0 +1,273 @@
+"""Changes the order of addresses, so that clients spread over all of them.
+
+Most clients take the first address of a reply.  `round_robin` (the default) shuffles A, AAAA and MX records in every
+section of a positive reply; CNAME records come first, then other types, addresses, and MX records.  Networks named
+with `prefer` go to the front, in the order they are named in; within each the shuffled order stays.
+
+`weighted` only chooses the first address, with the odds that a file gives.  The file has a line for a name, and below
+it a line for each address with its weight from 1 to 255; addresses without a line have weight 1:
+
+    # name, then addresses with weights
+    www.example.org
+    100.64.1.1 3
+    100.64.1.2 1
+
+The file is read again when it changed; a faulty one is reported and the old weights stay.
+
+## Examples
+
+```corefile
+. {
+    loadbalance round_robin {
+        prefer 10.9.20.0/24 10.9.30.0/24
+    }
+    forward . 8.8.8.8
+}
+```
+
+```corefile
+example.com {
+    loadbalance weighted ./db.example.com.weights {
+        reload 10s
+    }
+    forward . 8.8.8.8
+}
+```
+
+## Differences from CoreDNS
+
+Names in a weight file match in any letter case.
+"""
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_address
+from pathlib import Path
+from typing import NamedTuple
+
+from pydns.corefile.duration import format_duration
+from pydns.corefile.line import Line, near_name
+from pydns.corefile.options import Options, argument, option
+from pydns.corefile.types import duration, network, path, text
+from pydns.dns.message import RR, Message
+from pydns.dns.types import Rcode, Type
+from pydns.plugin import Block, Plugin, Query
+from pydns.tasks import Tasks
+
+VARIANTS = 8
+"""How many orders of a reply are kept to be sent in turn: few enough to keep, many enough to be nearly even."""
+RELOAD = 30.0
+"""Seconds between two looks at the weight file."""
+ROUND_ROBIN, WEIGHTED = "round_robin", "weighted"
+
+Records = tuple[RR, ...]
+Network = IPv4Network | IPv6Network
+Weights = dict[tuple[str, bytes], int]
+"""The weight of an address (packed) of a name (lower-case)."""
+
+
+@dataclass
+class LoadbalanceOptions(Options):
+    policy: str = argument(text, default=ROUND_ROBIN, help="`round_robin` or `weighted`")
+    file: str = argument(path, default="", help="the weight file of `weighted`")
+    reload: float | None = option(duration(), help="how often the weight file is looked at; 0s: never again (30s)")
+    prefer: tuple[Network, ...] = option(network, many=True, help="networks whose addresses come first")
+
+    @classmethod
+    def usage(cls) -> str:
+        return f"[{ROUND_ROBIN} | {WEIGHTED} FILE]"
+
+    def validate(self, line: Line) -> None:
+        if self.policy not in (ROUND_ROBIN, WEIGHTED):
+            raise line.error(f"unknown policy: {self.policy}", near_name(self.policy, (ROUND_ROBIN, WEIGHTED)))
+        if self.policy == WEIGHTED and not self.file:
+            raise line.error("missing weight file argument")
+        if self.policy == ROUND_ROBIN and self.file:
+            raise line.error(f"unknown property for {ROUND_ROBIN}")
+        if self.policy == WEIGHTED and self.prefer:
+            raise line.error("unknown property 'prefer'", f"it belongs to {ROUND_ROBIN}")
+        if self.policy == ROUND_ROBIN and self.reload is not None:
+            raise line.error("unknown property 'reload'", f"it belongs to {WEIGHTED}")
+
+
+class _Groups(NamedTuple):
+    """The records of a section by what is done with them."""
+
+    cnames: list[RR]
+    addresses: list[RR]
+    mxs: list[RR]
+    rest: list[RR]
+
+
+def _groups(section: Records) -> _Groups:
+    groups = _Groups([], [], [], [])
+    for record in section:
+        match record.type:
+            case Type.CNAME:
+                groups.cnames.append(record)
+            case Type.A | Type.AAAA:
+                groups.addresses.append(record)
+            case Type.MX:
+                groups.mxs.append(record)
+            case _:
+                groups.rest.append(record)
+    return groups
+
+
+def has_orders(sections: Iterable[Records]) -> bool:
+    """Whether a section has two addresses or two MX records."""
+    return any(len(groups.addresses) > 1 or len(groups.mxs) > 1 for groups in map(_groups, sections))
+
+
+def shuffled(section: Records, luck: random.Random) -> Records:
+    """CNAME records, other types, shuffled addresses, shuffled MX records."""
+    if len(section) < 2:
+        return section
+    cnames, addresses, mxs, rest = _groups(section)
+    luck.shuffle(addresses)
+    luck.shuffle(mxs)
+    return (*cnames, *rest, *addresses, *mxs)
+
+
+def preferred(section: Records, networks: Sequence[Network]) -> Records:
+    """CNAME records, addresses in the order of the first network that has them, MX records, other types."""
+    cnames, addresses, mxs, rest = _groups(section)
+
+    def rank(record: RR) -> int:
+        address = ip_address(record.rdata)
+        return next((i for i, net in enumerate(networks) if address in net), len(networks))
+
+    return (*cnames, *sorted(addresses, key=rank), *mxs, *rest)
+
+
+def weighted(section: Records, weights: Weights, luck: random.Random) -> Records:
+    """CNAME records, other types, addresses with the one that was drawn in front, MX records."""
+    cnames, addresses, mxs, rest = _groups(section)
+    if not addresses:
+        return section
+    odds = [weights.get((record.name.lower(), record.rdata), 1) for record in addresses]
+    drawn = luck.choices(range(len(addresses)), odds)[0]
+    addresses[0], addresses[drawn] = addresses[drawn], addresses[0]
+    return (*cnames, *rest, *addresses, *mxs)
+
+
+def read_weights(content: str, file: str) -> Weights:
+    """The weights in the text of a weight file.  Raises ValueError."""
+    weights: Weights = {}
+    name = ""
+    for line in map(str.strip, content.splitlines()):
+        fields = line.split()
+        if not line or line.startswith("#"):
+            continue
+        if len(fields) > 2:
+            raise ValueError(f'could not parse weight line:"{line}" in weight file {file}')
+        if len(fields) == 1:
+            name = _name(fields[0], file)
+        else:
+            address, weight = _weight(fields[0], fields[1], file)
+            if not name:
+                raise ValueError(f"missing domain name in weight file {file}")
+            weights.setdefault((name, address), weight)
+    return weights
+
+
+def _name(word: str, file: str) -> str:
+    if _packed(word) is not None:
+        raise ValueError(f'wrong domain name:"{word}" in weight file {file}. (Maybe a missing weight value?)')
+    return word.lower().removesuffix(".") + "."
+
+
+def _weight(address: str, weight: str, file: str) -> tuple[bytes, int]:
+    packed = _packed(address)
+    if packed is None:
+        raise ValueError(f'wrong IP address:"{address}" in weight file {file}')
+    if not (weight.isascii() and weight.isdigit() and 0 < int(weight) < 256):
+        raise ValueError(f'wrong weight value:"{weight}" in weight file {file}')
+    return packed, int(weight)
+
+
+def _packed(word: str) -> bytes | None:
+    try:
+        return ip_address(word).packed
+    except ValueError:
+        return None
+
+
+class Loadbalance(Plugin):
+    name = "loadbalance"
+    options = LoadbalanceOptions
+    repeatable = True
+    replay_safe = True
+
+    def __init__(self, block: Block, conf: Sequence[LoadbalanceOptions]) -> None:
+        super().__init__(block, conf)
+        last = conf[-1]
+        self._luck = random.Random(self.process.random.getrandbits(64))  # quick; nobody gains from guessing it
+        self._prefer = last.prefer
+        self._file: Path | None = block.path(last.file) if last.policy == WEIGHTED else None
+        self._reload = RELOAD if last.reload is None else last.reload
+        self._weights: Weights = {}
+        self._content: str | None = None
+        self._tasks = Tasks()
+
+    async def serve(self, query: Query) -> Message:
+        reply = await self.next(query)
+        if reply.rcode != Rcode.NOERROR or query.qtype in (Type.AXFR, Type.IXFR):
+            return reply
+        return self._shuffle(reply) if self._file is None else self._draw(reply, query.qtype)
+
+    def _shuffle(self, reply: Message) -> Message:
+        sections = [reply.answer, reply.authority, reply.additional]
+        if all(len(section) < 2 for section in sections):
+            return reply
+        replay = reply.replay
+        if replay is not None and has_orders(sections):
+            replay = replay._replace(variants=max(VARIANTS, replay.variants))
+        answer, authority, additional = (shuffled(section, self._luck) for section in sections)
+        if self._prefer:
+            answer, additional = preferred(answer, self._prefer), preferred(additional, self._prefer)
+        return reply._replace(answer=answer, authority=authority, additional=additional, replay=replay)
+
+    def _draw(self, reply: Message, qtype: int) -> Message:
+        if qtype not in (Type.A, Type.AAAA, Type.SRV):
+            return reply
+        sections = [reply.answer, reply.additional]
+        answer, additional = (weighted(section, self._weights, self._luck) for section in sections)
+        replay = None if has_orders(sections) else reply.replay  # a few kept variants would not keep the odds
+        return reply._replace(answer=answer, additional=additional, replay=replay)
+
+    async def start(self) -> None:
+        if self._file is None:
+            return
+        try:
+            self._read(self._file)
+        except OSError:
+            if not self._reload:
+                raise ValueError("weight file open error") from None
+            again = format_duration(self._reload)
+            self.log.warning(f"Failed to open weight file:weight file open error. Will try again in {again}")
+        if self._reload:
+            self._tasks.run(self._watch(self._file))
+
+    async def stop(self) -> None:
+        await self._tasks.stop()
+
+    async def _watch(self, file: Path) -> None:
+        while True:
+            await self.process.sleep(self._reload)
+            try:
+                self._read(file)
+            except OSError:
+                self.log.error("weight file open error")
+            except ValueError as error:
+                self.log.error(str(error))
+
+    def _read(self, file: Path) -> None:
+        """Take over the weights where the file's text changed.  Raises OSError, ValueError."""
+        content = file.read_text(errors="replace")
+        if content == self._content:
+            return
+        self._content = content
+        self._weights = read_weights(content, str(file))
+        self.log.info(f"Successfully reloaded weight file {file}")

@@ -1,0 +1,42 @@
+"""*whoami* in presentation format; expectations from CoreDNS."""
+
+import pytest
+
+from pydns.corefile.line import CorefileError
+from pydns.dns import Flag, Rcode
+from pydns.plugin import Query
+from pydns.plugins.whoami import Whoami
+from tests.support import make_plugin, make_query, texts
+
+
+@pytest.mark.parametrize(
+    "query, additional",
+    [
+        (
+            make_query("Example.org. A", client="10.240.0.1"),
+            ["Example.org. 0 IN A 10.240.0.1", "_udp.Example.org. 0 IN SRV 0 0 40212 ."],
+        ),
+        (
+            make_query("example.org. TXT", client="2001:db8::7", transport="tcp"),
+            ["example.org. 0 IN AAAA 2001:db8::7", "_tcp.example.org. 0 IN SRV 0 0 40212 ."],
+        ),
+        (make_query("x. A", client="fe80::1%eth0"), ["x. 0 IN AAAA fe80::1", "_udp.x. 0 IN SRV 0 0 40212 ."]),
+        (make_query(". NS"), [". 0 IN A 127.0.0.1", "_udp. 0 IN SRV 0 0 40212 ."]),
+        (make_query("x. TXT", cls=3), ["x. 0 CH A 127.0.0.1", "_udp.x. 0 CH SRV 0 0 40212 ."]),
+    ],
+)
+async def test_the_client_sees_itself(query: Query, additional: list[str]) -> None:
+    reply = await make_plugin(Whoami, "whoami").serve(query)
+    assert (reply.rcode, reply.flags) == (Rcode.NOERROR, Flag.QR | Flag.AA | Flag.RD)
+    assert (reply.answer, reply.authority, reply.replay) == ((), (), None)
+    assert texts(reply.additional) == additional
+
+
+def test_it_may_stand_twice_but_takes_no_words() -> None:
+    make_plugin(Whoami, "whoami\nwhoami")
+    with pytest.raises(CorefileError, match="Wrong argument count"):
+        make_plugin(Whoami, "whoami x")
+
+
+def test_a_reply_depends_on_the_client() -> None:
+    assert not Whoami.replay_safe
