@@ -15,6 +15,8 @@ MIN_SIZE = 512
 class OptionCode(IntEnum):
     """EDNS option codes (IANA)."""
 
+    LLQ = 1
+    UPDATE_LEASE = 2
     NSID = 3
     SUBNET = 8
     EXPIRE = 9

@@ -129,7 +129,7 @@ def parse(data: bytes) -> Message:
         for count in counts:
             section, offset, opt = _parse_section(data, offset, count)
             sections.append(section)
-            if opt is not None:
+            if opt is not None and len(sections) == 3:  # anywhere else it has no meaning
                 edns = Edns(opt.cls, opt.ttl & 0xFFFF, opt.ttl >> 16 & 0xFF, parse_options(opt.rdata))
                 rcode |= opt.ttl >> 24 << 4
     except (ValueError, IndexError, error) as problem:

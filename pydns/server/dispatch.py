@@ -79,7 +79,7 @@ class Dispatcher:
         try:
             message = accept(data)
         except Rejected as rejected:
-            message = rejected.reply._replace(question=_NO_QUESTION)
+            message = rejected.reply._replace(question=rejected.reply.question or _NO_QUESTION)
             query = Query(message, client, local, transport, self, size=len(data))
             self._count(query, rejected.reply)
             return Reply(pack(rejected.reply))
