@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from conformance.blocks import Block, CaseError, split_blocks
+from conformance.differences import DIFFERENCES
 from conformance.expectation import Settings, change_reply, parse_reply
 from conformance.message import Reply, parse_record
 from conformance.question import Question, absolute, parse_question
@@ -29,12 +30,12 @@ CLUSTERS = Path(__file__).parent / "clusters"
 class Ask:
     """One question; `expected` is None where the reference says nothing. `heard` and `log`: None = not looked at.
 
-    `differing` is what the server under test answers in place of `expected`, by the named `difference`.
+    `differing` is what the server under test answers in place of `expected`, by the named `differences`.
     """
 
     question: Question
     expected: Reply | None = None
-    difference: str = ""
+    differences: tuple[str, ...] = ()
     differing: Reply | None = None
     heard: tuple[str, ...] | None = None
     log: tuple[str, ...] | None = None
@@ -257,9 +258,12 @@ class _Parser:
 def _differing(step: Ask, line: Block, settings: Settings) -> Ask:
     if step.expected is None:
         raise line.error("a difference needs an expectation to differ from")
-    name, _, words = line.rest.partition("=>")
+    names, _, words = line.rest.partition("=>")
+    unknown = set(names.split()) - set(DIFFERENCES)
+    if unknown or not names.strip():
+        raise line.error(f"differences.py has no {sorted(unknown)}")
     reply = change_reply(step.expected, words, line, settings)
-    return replace(step, difference=name.strip(), differing=reply)
+    return replace(step, differences=tuple(names.split()), differing=reply)
 
 
 def _remarks(block: Block, directive: str) -> tuple[str, ...] | None:

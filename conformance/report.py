@@ -29,7 +29,7 @@ def summary(outcomes: Sequence[Outcome], whole_table: bool) -> int:
     """Counts by area, differences by name; the exit status: 1 when anything is unexplained or a name is never seen."""
     verdicts = [verdict for outcome in outcomes for verdict in outcome.verdicts]
     areas = Counter(verdict.case.partition("/")[0] for verdict in verdicts)
-    shown = Counter(verdict.difference for verdict in verdicts if verdict.difference)
+    shown = Counter(name for verdict in verdicts for name in verdict.differences)
     problems = sum(len(outcome.problems) for outcome in outcomes)
     print()
     for area, count in sorted(areas.items()):

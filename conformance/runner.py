@@ -41,13 +41,13 @@ class Plan:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one check. `problems` is empty when all is well; `difference` is the name that was shown."""
+    """What became of one check. `problems` is empty when all is well; `differences` are the names it showed."""
 
     case: str
     place: str
     text: str
     problems: tuple[str, ...] = ()
-    difference: str = ""
+    differences: tuple[str, ...] = ()
 
 
 @dataclass
@@ -147,7 +147,7 @@ class _Run:
         for stage in self.stages:
             problems += await _remarks(stage, step)
         self.outcome.replies.append(normalise(reference or replies[-1]))
-        self._verdict(step.place, step.question.text, problems, step.difference)
+        self._verdict(step.place, step.question.text, problems, step.differences)
 
     async def _reply(self, stage: Stage, step: Ask, wanted: Reply | None, settling: bool) -> Reply:
         """One reply; after a change, asked again until it is as expected or time is up."""
@@ -191,8 +191,8 @@ class _Run:
             problems += await (_patiently(attempt, SETTLE_TIME) if settling else attempt())
         self._verdict(step.place, f"get {step.path}", problems)
 
-    def _verdict(self, place: str, text: str, problems: Sequence[str], difference: str = "") -> None:
-        shown = difference if self.plan.subject != "coredns" and not problems else ""
+    def _verdict(self, place: str, text: str, problems: Sequence[str], differences: tuple[str, ...] = ()) -> None:
+        shown = () if self.plan.subject == "coredns" or problems else differences
         self.outcome.verdicts.append(Verdict(self.case.name, place, text, tuple(problems), shown))
 
 

@@ -44,7 +44,6 @@ class Running:
     port: int
     log: Path
     pid: int
-    pid: int = 0
 
 
 def command(subject: str) -> list[str]:
