@@ -164,7 +164,7 @@ def objects(file: str, data: Any, node: yaml.Node) -> Iterable[Document]:
 
 
 def list_items(file: str, data: Mapping[str, Any], node: yaml.Node) -> Iterator[Document]:
-    items = data["items"] or []
+    items = [] if data["items"] is None else data["items"]
     found = child_of(node, "items", "")
     if found is None or not isinstance(items, list):
         raise ManifestError(f"{file}:{line_of(node, '.items')} - items: a list is needed")

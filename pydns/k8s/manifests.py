@@ -10,7 +10,7 @@ Knows neither YAML (`documents`) nor Kubernetes (`derive`).
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from hashlib import blake2b
 from pathlib import Path
@@ -63,15 +63,24 @@ def report(documents: Sequence[Document]) -> None:
 
 
 class ManifestSource:
-    """A Source that reads manifest files, and directories of them.  `clock` gives Unix seconds."""
+    """A Source that reads manifest files, and directories of them.
+
+    `clock` gives Unix seconds; `changes` and `sleep` are there to be replaced.
+    """
 
     def __init__(
-        self, paths: Sequence[str], interest: Interest, clock: Clock = time.time, changes: Changes | None = None
+        self,
+        paths: Sequence[str],
+        interest: Interest,
+        clock: Clock = time.time,
+        changes: Changes | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.store = Store(interest.kinds, clock)
         self._paths = paths
         self._manifests = Manifests(paths, interest)
         self._changes = changes or file_changes
+        self._sleep = sleep
         self._tasks = Tasks()
         self._complaint = ""
 
@@ -104,7 +113,7 @@ class ManifestSource:
                         await self._reload()
             except (OSError, RuntimeError) as error:
                 self._complain(f"cannot watch the manifests: {error}")
-            await asyncio.sleep(LOOK)
+            await self._sleep(LOOK)
             await self._reload()
 
     async def _reload(self) -> None:

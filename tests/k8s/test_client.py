@@ -1,0 +1,208 @@
+import asyncio
+import base64
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+from aiohttp import web
+
+from pydns import __version__
+from pydns.k8s.client import Client, Connection, connect
+from pydns.k8s.source import Observer, SourceError
+from pydns.k8s.transport import TransportError
+
+
+class Requests(Observer):
+    def __init__(self) -> None:
+        self.codes: list[str] = []
+        self.durations = 0
+
+    def request(self, method: str, host: str, code: str) -> None:
+        self.codes.append(code)
+
+    def request_duration(self, verb: str, host: str, seconds: float) -> None:
+        self.durations += 1
+
+
+class Api:
+    """A small HTTP server on the loopback address that notes the headers it is sent."""
+
+    def __init__(self) -> None:
+        self.headers: list[dict[str, str]] = []
+        self.url = ""
+        self.ended = asyncio.Event()
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        self.headers.append(dict(request.headers))
+        if request.path.endswith("/forbidden"):
+            return web.Response(status=403, text="no")
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(b"one")
+        if request.path.endswith("/silent"):
+            await self.ended.wait()
+        if request.path.endswith("/cut"):
+            assert request.transport is not None
+            request.transport.abort()
+        return response
+
+
+@asynccontextmanager
+async def serving() -> AsyncIterator[Api]:
+    api = Api()
+    application = web.Application()
+    application.router.add_get("/{path:.*}", api.answer)
+    runner = web.AppRunner(application, shutdown_timeout=0)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    host, port = runner.addresses[0][:2]
+    api.url = f"http://{host}:{port}"
+    yield api
+    api.ended.set()
+    await runner.cleanup()
+
+
+async def body(client: Client, path: str, silence: float = 5, **params: str) -> tuple[int, bytes]:
+    async with client.get(path, params, silence) as response:
+        return response.status, b"".join([chunk async for chunk in response])
+
+
+async def test_streaming_get() -> None:
+    requests = Requests()
+    async with serving() as api:
+        client = await connect(Connection(endpoint=api.url), requests)
+        assert await body(client, "/api/v1/services", limit="500") == (200, b"one")
+        assert await body(client, "/api/v1/services", watch="true") == (200, b"one")
+        assert await body(client, "/forbidden") == (403, b"no")
+        await client.close()
+    assert api.headers[0]["Accept"] == "application/json"
+    assert api.headers[0]["User-Agent"] == f"pydns/{__version__}"
+    assert "Authorization" not in api.headers[0]
+    assert requests.codes == ["200", "200", "403"]
+    assert requests.durations == 2
+
+
+@pytest.mark.parametrize("path", ["/cut", "/silent"])
+async def test_broken_and_silent_streams(path: str) -> None:
+    async with serving() as api:
+        client = await connect(Connection(endpoint=api.url), Observer())
+        with pytest.raises(TransportError):
+            await body(client, path, silence=0.05)
+        await client.close()
+
+
+async def test_nobody_listens() -> None:
+    requests = Requests()
+    async with serving() as api:
+        url = api.url.removeprefix("http://")
+    client = await connect(Connection(endpoint=url), requests)
+    with pytest.raises(TransportError, match="Cannot connect"):
+        await body(client, "/api/v1/services")
+    await client.close()
+    assert requests.codes == ["<error>"]
+
+
+def write_kubeconfig(path: Path, server: str, **user: object) -> str:
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [
+            {"name": "c", "cluster": {"server": server}},
+            {"name": "nowhere", "cluster": {"server": "http://127.0.0.1:1"}},
+        ],
+        "users": [{"name": "u", "user": user}],
+        "contexts": [
+            {"name": "here", "context": {"cluster": "c", "user": "u"}},
+            {"name": "there", "context": {"cluster": "nowhere", "user": "u"}},
+        ],
+        "current-context": "there",
+    }
+    file = path / "kubeconfig"
+    file.write_text(yaml.safe_dump(config))
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("user", "authorization"),
+    [
+        ({"token": "secret"}, "Bearer secret"),
+        ({"username": "ann", "password": "pw"}, f"Basic {base64.b64encode(b'ann:pw').decode()}"),
+        ({"tokenFile": "token"}, "Bearer from-file"),
+        (
+            {
+                "exec": {
+                    "apiVersion": "client.authentication.k8s.io/v1",
+                    "command": "echo",
+                    "args": [
+                        '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", '
+                        '"status": {"token": "from-plugin"}}'
+                    ],
+                }
+            },
+            "Bearer from-plugin",
+        ),
+    ],
+    ids=["token", "password", "token file", "exec plugin"],
+)
+async def test_kubeconfig(tmp_path: Path, user: dict[str, object], authorization: str) -> None:
+    (tmp_path / "token").write_text("from-file\n")
+    async with serving() as api:
+        kubeconfig = write_kubeconfig(tmp_path, api.url, **user)
+        client = await connect(
+            Connection(endpoint="http://127.0.0.1:1", kubeconfig=kubeconfig, context="here"), Observer()
+        )
+        await body(client, "/api/v1/services")
+        await client.close()
+    assert api.headers[0]["Authorization"] == authorization
+
+
+async def test_token_file_is_read_again(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("first")
+    async with serving() as api:
+        kubeconfig = write_kubeconfig(tmp_path, api.url, tokenFile="token")
+        client = await connect(Connection(kubeconfig=kubeconfig, context="here"), Observer())
+        await body(client, "/")
+        token.write_text("second")
+        await body(client, "/")
+        await client.close()
+    assert [headers["Authorization"] for headers in api.headers] == ["Bearer first", "Bearer second"]
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("kind: [", "unable to load kubeconfig {file}: "),
+        ("- a\n- b\n", "unable to load kubeconfig {file}: "),
+        ("clusters: []\ncontexts: []\n", "unable to load kubeconfig {file}: Invalid kube-config file. "),
+        (None, "unable to load kubeconfig {file}: no such file"),
+    ],
+    ids=["no YAML", "no mapping", "no context", "missing"],
+)
+async def test_kubeconfig_that_is_none(tmp_path: Path, text: str | None, error: str) -> None:
+    file = tmp_path / "kubeconfig"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(SourceError) as caught:
+        await connect(Connection(kubeconfig=str(file)), Observer())
+    assert str(caught.value).startswith(error.format(file=file))
+    assert "\n" not in str(caught.value)
+
+
+async def test_files_of_tls_that_are_missing() -> None:
+    connection = Connection(endpoint="api.example.com:6443", tls=("cert.pem", "key.pem", "ca.pem"))
+    with pytest.raises(
+        SourceError, match=r"unable to load the files of tls for api\.example\.com:6443: .*No such file"
+    ):
+        await connect(connection, Observer())
+
+
+async def test_not_in_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    with pytest.raises(SourceError) as caught:
+        await connect(Connection(), Observer())
+    assert str(caught.value) == (
+        "unable to load in-cluster configuration, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined"
+    )
