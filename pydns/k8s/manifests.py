@@ -82,7 +82,7 @@ class ManifestSource:
         self._changes = changes or file_changes
         self._sleep = sleep
         self._tasks = Tasks()
-        self._complaint = ""
+        self._complaints: set[str] = set()
 
     async def start(self) -> None:
         """Read the manifests and follow them from now on; raises ManifestError."""
@@ -103,7 +103,7 @@ class ManifestSource:
             return
         for kind, items in cluster.items():
             self.store.replace(kind, items)
-        self._complaint = ""
+        self._complaints.clear()
 
     async def _follow(self) -> None:
         while True:
@@ -123,9 +123,9 @@ class ManifestSource:
             self._complain(f"manifests not reloaded, the last good ones stay: {error}")
 
     def _complain(self, complaint: str) -> None:
-        """Log what is wrong, once until it changes."""
-        if complaint != self._complaint:
-            self._complaint = complaint
+        """Log what is wrong, once until manifests have been loaded again."""
+        if complaint not in self._complaints:
+            self._complaints.add(complaint)
             log.error(complaint)
 
 
