@@ -110,6 +110,8 @@ class Reflector:
         """The resourceVersion the store stands at; empty: a list is due."""
         self._initial: dict[Key, Object] | None = None
         """What a streaming list has brought so far; None outside one."""
+        self._gone = False
+        """Whether the API has said 410 since the last complete list."""
 
     async def run(self) -> None:
         """Mirror until cancelled."""
@@ -119,7 +121,8 @@ class Reflector:
             except TransportError as error:
                 self._health.failed(self._resource.kind, error)
             except ApiError as error:
-                self._refused(error)
+                if self._refused(error):
+                    continue
             except Exception as error:  # noqa: BLE001 - a fault of ours must not end the mirror
                 log.error(f"listing {self._resource.kind} anew after a fault: {error!r}")
                 log.debug(traceback.format_exc())
@@ -129,14 +132,17 @@ class Reflector:
                 continue
             await self._sleep(self._backoff.next())
 
-    def _refused(self, error: ApiError) -> None:
+    def _refused(self, error: ApiError) -> bool:
+        """Decide how to go on; whether to do so at once, as after the first 410, which is no fault of the API."""
         if error.refusal:
             self._version = ""
         if error.code == GONE:
             log.info(f"listing {self._resource.kind} anew: {error}")
-        else:
-            reason = Forbidden(str(error)) if error.code == FORBIDDEN else error
-            self._health.failed(self._resource.kind, reason)
+            first, self._gone = not self._gone, True
+            return first
+        reason = Forbidden(str(error)) if error.code == FORBIDDEN else error
+        self._health.failed(self._resource.kind, reason)
+        return False
 
     # list
 
@@ -180,6 +186,7 @@ class Reflector:
     def _replace(self, items: Mapping[Key, Object], version: str | None) -> None:
         self._store.replace(self._resource.kind, items)
         self._version = version or "0"
+        self._gone = False
         for item in items.values():
             self._seen(item)
         self._health.ok(self._resource.kind)
