@@ -15,29 +15,64 @@ async def ask(question: Question, port: int) -> bytes | None:
     exchange = _ask_tcp if question.transport == "tcp" else _ask_udp
     try:
         async with asyncio.timeout(question.timeout):
-            return await exchange(question.wire(), question.server, port)
-    except (TimeoutError, ConnectionError, asyncio.IncompleteReadError):
+            return await exchange(question, port)
+    except (TimeoutError, ConnectionError):
         return None
 
 
-async def _ask_udp(packet: bytes, server: str, port: int) -> bytes:
-    family = socket.AF_INET6 if ":" in server else socket.AF_INET
+def _socket(question: Question, kind: socket.SocketKind) -> socket.socket:
+    sock = socket.socket(socket.AF_INET6 if ":" in question.server else socket.AF_INET, kind)
+    sock.setblocking(False)
+    if question.source:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)  # two servers are asked at once
+        sock.bind(("", question.source))
+    return sock
+
+
+async def _ask_udp(question: Question, port: int) -> bytes:
+    packet = question.wire()
     loop = asyncio.get_running_loop()
-    with socket.socket(family, socket.SOCK_DGRAM) as sock:
-        sock.setblocking(False)
-        sock.connect((server, port))  # a reply from another address is not a reply
+    with _socket(question, socket.SOCK_DGRAM) as sock:
+        sock.connect((question.server, port))  # a reply from another address is not a reply
         await loop.sock_sendall(sock, packet)
         while (reply := await loop.sock_recv(sock, RECEIVE))[:2] != packet[:2]:
             pass
         return reply
 
 
-async def _ask_tcp(packet: bytes, server: str, port: int) -> bytes:
-    reader, writer = await asyncio.open_connection(server, port)
-    try:
-        writer.write(len(packet).to_bytes(2, "big") + packet)
-        await writer.drain()
-        length = await reader.readexactly(2)
-        return await reader.readexactly(int.from_bytes(length, "big"))
-    finally:
-        writer.close()
+async def _ask_tcp(question: Question, port: int) -> bytes:
+    """The reply to the question's own packet, once every copy of it in the pipeline was answered, too."""
+    packet = question.wire()
+    packets = [*(copy.to_bytes(2, "big") + packet[2:] for copy in range(1, question.pipeline)), packet]
+    with _socket(question, socket.SOCK_STREAM) as sock:
+        await asyncio.get_running_loop().sock_connect(sock, (question.server, port))
+        await _send(sock, b"".join(map(_frame, packets)), question.dribble)
+        replies = [await _read_frame(sock) for _ in packets]
+    return next(reply for reply in replies if reply[:2] == packet[:2])
+
+
+def _frame(packet: bytes) -> bytes:
+    return len(packet).to_bytes(2, "big") + packet
+
+
+async def _send(sock: socket.socket, data: bytes, dribble: bool) -> None:
+    loop = asyncio.get_running_loop()
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for piece in [data[index : index + 1] for index in range(len(data))] if dribble else [data]:
+        await loop.sock_sendall(sock, piece)
+        await asyncio.sleep(0)
+
+
+async def _read_frame(sock: socket.socket) -> bytes:
+    return await _read(sock, int.from_bytes(await _read(sock, 2), "big"))
+
+
+async def _read(sock: socket.socket, count: int) -> bytes:
+    loop = asyncio.get_running_loop()
+    data = b""
+    while len(data) < count:
+        piece = await loop.sock_recv(sock, count - len(data))
+        if not piece:
+            raise ConnectionError("closed by the server")
+        data += piece
+    return data

@@ -17,7 +17,10 @@ DEFAULT_EDNS_SIZE = 1232
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked and how. `text` is the line of the case file; `port` numbers the case's {PORT} places."""
+    """What is asked and how. `text` is the line of the case file; `port` numbers the case's {PORT} places.
+
+    `source` is the client's own port (0: any), `pipeline` how many copies go out at once on one connection.
+    """
 
     text: str
     name: str = "."
@@ -31,6 +34,9 @@ class Question:
     ident: int = 0x1234
     server: str = "127.0.0.1"
     port: int = 1
+    source: int = 0
+    pipeline: int = 1
+    dribble: bool = False
     timeout: float = 4.0
     slack: int = 0
     live: bool = False
@@ -119,6 +125,9 @@ _OPTIONS: dict[str, Callable[[Question, str], Question]] = {
     "zbits": lambda question, value: replace(question, edns=replace(_edns(question), z=int(value, 0))),
     "opt": _option,
     "port": lambda question, value: replace(question, port=int(value)),
+    "source": lambda question, value: replace(question, source=int(value)),
+    "pipeline": lambda question, value: replace(question, transport="tcp", pipeline=int(value)),
+    "dribble": lambda question, _: replace(question, transport="tcp", dribble=True),
     "timeout": lambda question, value: replace(question, timeout=float(value)),
     "slack": lambda question, value: replace(question, slack=int(value)),
     "live": lambda question, _: replace(question, live=True),

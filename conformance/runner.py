@@ -17,6 +17,7 @@ from conformance.api import Api, Clusters
 from conformance.case import Apply, Ask, Case, Delete, Get, Wait, Write
 from conformance.compare import compare, normalise
 from conformance.message import Reply
+from conformance.pages import line_matches, matches, pattern
 from conformance.stage import Stage, perform, prepare
 
 SETTLE_TIME = 10.0
@@ -85,7 +86,7 @@ async def _run_failing(case: Case, plan: Plan, api: Api, outcome: Outcome) -> No
         async with prepare(case, subject, api.line, plan.environment(subject)) as stage:
             corefile = stage.write("Corefile", case.corefile)
             status, output = await subjects.run_to_end(subject, corefile, stage.environment)
-        if status != 1 or not _holds(output, stage.fill(case.fails)):
+        if status != 1 or not re.search(pattern(stage.fill(case.fails)), output):
             problems.append(f"{subject}: status {status}: {output.strip()}")
     outcome.verdicts.append(Verdict(case.name, case.name, f"fails {case.fails}", tuple(problems)))
 
@@ -213,7 +214,7 @@ def _page_attempt(stage: Stage, step: Get) -> Attempt:
     async def attempt() -> list[str]:
         status, text = await stage.get(step)
         problems = [f"{stage.subject}: status {status}, not {step.status}: {text}"] if status != step.status else []
-        missing = [line for line in step.has if not any(_line_matches(line, got) for got in text.splitlines())]
+        missing = [line for line in step.has if not any(line_matches(line, got) for got in text.splitlines())]
         return problems + [f"{stage.subject}: no line {line!r}" for line in missing]
 
     return attempt
@@ -248,22 +249,9 @@ async def _log_problems(stage: Stage, wanted: Sequence[str]) -> list[str]:
 
     async def attempt() -> list[str]:
         lines.extend(stage.take_log())
-        return [text for text in wanted if not any(_line_matches(text, line) for line in lines)]
+        return [text for text in wanted if not any(matches(text, line) for line in lines)]
 
     missing = await _patiently(attempt, LOG_TIME)
     if not wanted:
         return [f"{stage.subject}: logged {line!r}, wanted nothing" for line in lines]
     return [f"{stage.subject}: no log line {text!r} among {lines}" for text in missing]
-
-
-def _holds(output: str, wanted: str) -> bool:
-    return re.search(_pattern(wanted), output) is not None
-
-
-def _line_matches(wanted: str, line: str) -> bool:
-    return re.fullmatch(_pattern(wanted), line) is not None
-
-
-def _pattern(text: str) -> str:
-    """A text of a case as a regular expression: `...` stands for anything."""
-    return ".*".join(map(re.escape, text.split("...")))
