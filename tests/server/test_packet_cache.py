@@ -1,0 +1,275 @@
+"""What is remembered, for how long, and what it costs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pydns.dns.message import Replay
+from pydns.server.packet_cache import MAX_QUERY, MAX_REPLY, OVERHEAD, PacketCache
+from tests.support import Clock
+
+
+def query(name: str, ident: int = 1) -> bytes:
+    return ident.to_bytes(2, "big") + name.encode()
+
+
+def reply(text: str, ident: int = 1) -> bytes:
+    return ident.to_bytes(2, "big") + text.encode()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(1000.0)
+
+
+@pytest.fixture
+def cache(clock: Clock) -> PacketCache:
+    return PacketCache(clock)
+
+
+def put(cache: PacketCache, name: str, text: str, until: float = 1010.0, *tags: Hashable, variants: int = 1) -> None:
+    cache.put(query(name), reply(text), Replay(until, tags, variants), cache.epoch)
+
+
+def test_a_reply_has_the_id_of_each_query(cache: PacketCache) -> None:
+    put(cache, "a", "one")
+    assert cache.get(query("a", 7)) == reply("one", 7)
+    assert cache.get(query("a", 0xFFFF)) == reply("one", 0xFFFF)
+
+
+def test_every_octet_behind_the_id_counts(cache: PacketCache) -> None:
+    put(cache, "a", "one")
+    assert cache.get(query("A")) is None
+    assert cache.get(query("a ")) is None
+    assert cache.get(b"") is None
+
+
+@pytest.mark.parametrize("now, known", [(1000.0, True), (1009.9, True), (1010.0, False), (1011.0, False)])
+@pytest.mark.parametrize("protected", [False, True])
+def test_a_reply_is_remembered_until_its_time(
+    cache: PacketCache, clock: Clock, now: float, known: bool, protected: bool
+) -> None:
+    put(cache, "a", "one", 1010.0)
+    if protected:
+        cache.get(query("a"))
+    clock.now = now
+    assert (cache.get(query("a")) is not None) is known
+    assert len(cache) == known
+
+
+def test_what_is_over_already_is_not_kept(cache: PacketCache) -> None:
+    put(cache, "a", "one", 1000.0)
+    assert len(cache) == 0
+
+
+@pytest.mark.parametrize(
+    "name, text, kept",
+    [
+        ("q" * (MAX_QUERY - 2), "", True),
+        ("q" * (MAX_QUERY - 1), "", False),
+        ("q", "r" * (MAX_REPLY - 2), True),
+        ("q", "r" * (MAX_REPLY - 1), False),
+    ],
+)
+def test_large_messages_are_not_kept(cache: PacketCache, name: str, text: str, kept: bool) -> None:
+    put(cache, name, text)
+    assert len(cache) == kept
+
+
+@pytest.mark.parametrize("protected", [False, True])
+def test_a_change_ends_what_it_concerns(cache: PacketCache, protected: bool) -> None:
+    put(cache, "a", "one", 1010.0, ("service", "a"), "zone")
+    put(cache, "b", "two", 1010.0, ("service", "b"))
+    if protected:
+        cache.get(query("a"))
+    cache.invalidate([("service", "a")])
+    assert cache.get(query("a")) is None
+    assert cache.get(query("b")) == reply("two")
+    cache.invalidate(["zone"])  # its other tag went with it
+    assert cache._tagged.keys() == {("service", "b")}
+
+
+def test_a_reply_made_while_its_data_changed_is_not_kept(cache: PacketCache) -> None:
+    epoch = cache.epoch
+    cache.invalidate(["other"])
+    cache.put(query("a"), reply("one"), Replay(1010.0, ("a",)), epoch)
+    cache.put(query("b"), reply("two"), Replay(1010.0), epoch)
+    assert cache.get(query("a")) is None
+    assert cache.get(query("b")) == reply("two")
+
+
+def test_variants_are_sent_in_turn_once_there_are_enough(cache: PacketCache) -> None:
+    for text in ("one", "two", "three"):
+        assert cache.get(query("a")) is None
+        put(cache, "a", text, variants=3)
+    sent = [cache.get(query("a")) for _ in range(6)]
+    assert sent == [reply("one"), reply("two"), reply("three")] * 2
+
+
+def test_variants_live_as_long_as_the_first_to_end(cache: PacketCache, clock: Clock) -> None:
+    put(cache, "a", "one", 1010.0, "x", variants=2)
+    put(cache, "a", "two", 1005.0, "y", variants=2)
+    assert cache.get(query("a")) is not None
+    clock.now = 1005.0
+    assert cache.get(query("a")) is None
+
+
+@pytest.mark.parametrize("tag", ["x", "y"])
+def test_a_change_of_one_variant_ends_all(cache: PacketCache, tag: str) -> None:
+    put(cache, "a", "one", 1010.0, "x", variants=2)
+    put(cache, "a", "two", 1010.0, "y", variants=2)
+    cache.invalidate([tag])
+    assert len(cache) == 0
+    assert not cache._tagged
+
+
+def test_half_a_set_of_variants_that_is_over_is_begun_anew(cache: PacketCache, clock: Clock) -> None:
+    put(cache, "a", "old", 1001.0, variants=2)
+    clock.now = 1002.0
+    put(cache, "a", "one", variants=2)
+    put(cache, "a", "two", variants=2)
+    assert {cache.get(query("a")), cache.get(query("a"))} == {reply("one"), reply("two")}
+
+
+@pytest.mark.parametrize("protected", [False, True])
+def test_of_two_replies_to_one_query_the_first_stays(cache: PacketCache, protected: bool) -> None:
+    put(cache, "a", "one")
+    if protected:
+        cache.get(query("a"))
+    put(cache, "a", "two")
+    assert cache.get(query("a")) == reply("one")
+    assert len(cache) == 1
+
+
+# Counting.
+
+
+def counted(cache: PacketCache, name: str, until: float = 1010.0) -> list[int]:
+    told: list[int] = []
+    cache.put(query(name), reply("one"), Replay(until, ("tag",), counters=(told.append,)), cache.epoch)
+    return told
+
+
+def test_replays_are_told_when_asked_for(cache: PacketCache) -> None:
+    told = counted(cache, "a")
+    cache.flush()
+    for _ in range(3):
+        cache.get(query("a"))
+    cache.flush()
+    cache.flush()
+    cache.get(query("a"))
+    cache.flush()
+    assert told == [3, 1]
+
+
+@pytest.mark.parametrize("end", ["time", "change", "clear"])
+def test_replays_are_told_at_the_end_of_an_entry(cache: PacketCache, clock: Clock, end: str) -> None:
+    told = counted(cache, "a")
+    for _ in range(2):
+        cache.get(query("a"))
+    if end == "time":
+        clock.now = 1010.0
+        cache.get(query("a"))
+    elif end == "change":
+        cache.invalidate(["tag"])
+    else:
+        cache.clear()
+    assert told == [2]
+    assert (len(cache), cache.octets, dict(cache._tagged)) == (0, 0, {})
+
+
+# Bounds.
+
+ENTRY = OVERHEAD + len("0000") + len("one")
+
+
+def test_names_asked_once_push_out_nothing_but_themselves(clock: Clock) -> None:
+    cache = PacketCache(clock, max_octets=20 * ENTRY)
+    for name in ("hot1", "hot2"):
+        put(cache, name, "one")
+        cache.get(query(name))
+    for number in range(1000):
+        put(cache, f"{number:04}", "one")
+    assert cache.get(query("hot1")) is not None
+    assert cache.get(query("hot2")) is not None
+    assert len(cache) == 2 + 10
+    assert cache.octets <= 20 * ENTRY
+
+
+def test_of_those_asked_again_the_ones_not_asked_lately_go(clock: Clock) -> None:
+    cache = PacketCache(clock, max_octets=8 * ENTRY)
+    for name in ("aaaa", "bbbb", "cccc", "dddd"):
+        put(cache, name, "one")
+        cache.get(query(name))
+    put(cache, "eeee", "one")
+    cache.get(query("eeee"))  # all were asked: each gets its second chance, then the oldest goes
+    cache.get(query("cccc"))
+    put(cache, "ffff", "one")
+    cache.get(query("ffff"))
+    kept = {name for name in ("aaaa", "bbbb", "cccc", "dddd", "eeee", "ffff") if cache.get(query(name))}
+    assert "cccc" in kept
+    assert len(kept) == 4
+
+
+def test_evicted_entries_leave_nothing_behind(clock: Clock) -> None:
+    cache = PacketCache(clock, max_octets=4 * ENTRY)
+    for number in range(100):
+        put(cache, f"{number:04}", "one", 1010.0, number)
+        cache.get(query(f"{number:04}"))
+    assert len(cache._tagged) == len(cache) <= 4
+
+
+# Any order of events: the cache says what a dictionary without it would say, and counts every replay.
+
+Event = tuple[str, int, int]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["ask", "change", "turn", "slow"]), st.integers(0, 4), st.integers(1, 3)), max_size=60
+    ),
+    st.integers(1, 6),
+)
+def test_a_replay_is_what_the_chain_would_say(events: list[Event], room: int) -> None:
+    """Names depend on one datum each; a reply shows its version and may live until the clock's next whole ten."""
+    clock = Clock(0.0)
+    cache = PacketCache(clock, max_octets=2 * room * ENTRY)
+    versions: Counter[int] = Counter()
+    asked = 0
+    told: list[int] = []
+    slow: list[tuple[int, int, bytes]] = []
+
+    def answer(name: int) -> bytes:
+        return reply(f"{name} {versions[name]} {int(clock.now) // 10}")
+
+    for what, name, amount in events:
+        if what == "change":
+            versions[name] += 1
+            cache.invalidate([name])
+        elif what == "turn":
+            clock.now += 4 * amount
+        elif what == "slow":  # a query whose reply is made now and stored at the next question
+            slow.append((name, cache.epoch, answer(name)))
+        else:
+            for late, epoch, made in slow:
+                until = (int(made.split()[-1]) + 1) * 10.0
+                cache.put(query(str(late)), made, Replay(until, (late,), 1, (told.append,)), epoch)
+            slow.clear()
+            for _ in range(amount):
+                got = cache.get(query(str(name)))
+                if got is None:
+                    until = (int(clock.now) // 10 + 1) * 10.0
+                    consent = Replay(until, (name,), 1, (told.append,))
+                    cache.put(query(str(name)), answer(name), consent, cache.epoch)
+                else:
+                    asked += 1
+                    assert got == answer(name)
+        assert cache.octets <= 2 * room * ENTRY
+    cache.clear()
+    assert sum(told) == asked
+    assert cache.octets == 0
