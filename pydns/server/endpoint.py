@@ -2,8 +2,8 @@
 
 Rules:
 
-1. A port is taken exclusively first, so that a port in use is an error; SO_REUSEADDR is on only while our own sockets
-   for the wildcard and for single addresses take the same port.
+1. A port is taken exclusively first, so that a port in use is an error.  Only among our own sockets a port may be
+   shared by the wildcard and single addresses: the kernel's options for that are on while one binds beside others.
 2. Without an address (the wildcard) each local address gets a UDP socket of its own, so that replies leave from the
    address that was asked, and a wildcard socket serves addresses that come later.
 3. IPv4 and IPv6 have sockets of their own; a machine without IPv6 has none for it.
@@ -18,7 +18,8 @@ import asyncio
 import errno
 import os
 import socket
-from contextlib import ExitStack
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 from pydns.net import interface_addresses
@@ -48,9 +49,14 @@ class Endpoint:
         self._connections = TcpConnections(self, limits)
         self._sockets: _Sockets | None = None
 
-    def bind(self) -> None:
-        """Take the port; what arrives waits in the kernel for `serve`.  Raises OSError worded as CoreDNS does."""
-        self._sockets = _bind_all(self.address)
+    def bind(self, neighbours: Sequence[Endpoint] = ()) -> None:
+        """Take the port; what arrives waits in the kernel for `serve`.  Raises OSError worded as CoreDNS does.
+
+        ``neighbours`` are endpoints of ours on the same port, with other hosts or about to be closed.
+        """
+        beside = [sock for neighbour in neighbours if neighbour._sockets for sock in neighbour._sockets.all()]
+        with _shared(beside):
+            self._sockets = _bind_all(self.address, bool(beside), {neighbour.address[0] for neighbour in neighbours})
 
     async def serve(self) -> None:
         """Answer what arrives on the port taken."""
@@ -95,23 +101,40 @@ def address_text(address: Address) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _bind_all(address: Address) -> _Sockets:
+@contextmanager
+def _shared(sockets: Sequence[socket.socket]) -> Iterator[None]:
+    """Let others of ours bind to the port of ``sockets``."""
+    for sock in sockets:
+        _share(sock, True)
+    try:
+        yield
+    finally:
+        for sock in sockets:
+            _share(sock, False)
+
+
+def _bind_all(address: Address, share: bool, taken: Collection[str]) -> _Sockets:
+    """``taken`` are hosts with an endpoint of their own."""
+    host, port = address
     with ExitStack() as undo:
-        streams = _bind_families(address, socket.SOCK_STREAM, undo)
-        datagrams = _bind_families(address, socket.SOCK_DGRAM, undo)
-        single = _bind_single(address[1], datagrams, undo) if address[0] in WILDCARDS else []
+        streams = _bind_families(address, socket.SOCK_STREAM, share, undo)
+        datagrams = _bind_families(address, socket.SOCK_DGRAM, share, undo)
+        single = _bind_single(port, datagrams, taken, undo) if host in WILDCARDS else []
         undo.pop_all()
-    return _Sockets(streams, datagrams, single)
+    sockets = _Sockets(streams, datagrams, single)
+    for sock in sockets.all():
+        _share(sock, False)
+    return sockets
 
 
-def _bind_families(address: Address, kind: socket.SocketKind, undo: ExitStack) -> list[socket.socket]:
+def _bind_families(address: Address, kind: socket.SocketKind, share: bool, undo: ExitStack) -> list[socket.socket]:
     """Sockets of one kind for the address's family, or both families for the wildcard (rule 3)."""
     host, port = address
     bound: list[socket.socket] = []
     failed: OSError | None = None
     for each in ("0.0.0.0", "::") if host in WILDCARDS else (host,):
         try:
-            bound.append(undo.enter_context(_bind((each, port), kind)))
+            bound.append(undo.enter_context(_bind((each, port), kind, share)))
         except OSError as error:
             failed = error
             if error.errno not in _NO_FAMILY:
@@ -122,18 +145,20 @@ def _bind_families(address: Address, kind: socket.SocketKind, undo: ExitStack) -
     return bound
 
 
-def _bind(address: Address, kind: socket.SocketKind, *, share: bool = False) -> socket.socket:
+def _bind(address: Address, kind: socket.SocketKind, share: bool) -> socket.socket:
     family, *_, sockaddr = _resolve(address, kind)
     sock = socket.socket(family, kind)
     try:
         if family == socket.AF_INET6:
             sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        _share(sock, share)
         if kind == socket.SOCK_DGRAM:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
-        _set_shared(sock, share or kind == socket.SOCK_STREAM)  # for TCP: past connections in TIME_WAIT
-        sock.bind(sockaddr)
-        if kind == socket.SOCK_STREAM:
-            sock.listen(BACKLOG)  # two sockets can be bound to a port, but not listen
+            sock.bind(sockaddr)
+        else:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, True)  # for connections in TIME_WAIT
+            sock.bind(sockaddr)
+            sock.listen(BACKLOG)  # it is here that a port in use shows
     except OSError:
         sock.close()
         raise
@@ -145,20 +170,22 @@ def _resolve(address: Address, kind: socket.SocketKind) -> tuple[Any, ...]:
     return socket.getaddrinfo(*address, type=kind, flags=socket.AI_NUMERICHOST | socket.AI_PASSIVE)[0]
 
 
-def _bind_single(port: int, wildcards: list[socket.socket], undo: ExitStack) -> list[socket.socket]:
+def _bind_single(
+    port: int, wildcards: Sequence[socket.socket], taken: Collection[str], undo: ExitStack
+) -> list[socket.socket]:
     """Sockets for each local address, beside the wildcard ones (rules 1 and 2)."""
-    for sock in wildcards:
-        _set_shared(sock, True)
     single = []
-    for host in dict.fromkeys(found.address for found in interface_addresses()):
-        try:
-            single.append(undo.enter_context(_bind((host, port), socket.SOCK_DGRAM, share=True)))
-        except OSError:
-            continue  # an address not usable yet: the wildcard socket serves it
-    for sock in wildcards + single:
-        _set_shared(sock, False)
+    with _shared(wildcards):
+        for host in dict.fromkeys(found.address for found in interface_addresses()):
+            if host in taken:
+                continue
+            try:
+                single.append(undo.enter_context(_bind((host, port), socket.SOCK_DGRAM, True)))
+            except OSError:
+                continue  # an address not usable yet: the wildcard socket serves it
     return single
 
 
-def _set_shared(sock: socket.socket, share: bool) -> None:
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, share)
+def _share(sock: socket.socket, on: bool) -> None:
+    option = socket.SO_REUSEADDR if sock.type == socket.SOCK_DGRAM else socket.SO_REUSEPORT
+    sock.setsockopt(socket.SOL_SOCKET, option, on)

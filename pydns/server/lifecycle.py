@@ -18,7 +18,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -78,7 +78,7 @@ class Server:
         log.OUTPUT.debug = instance.debug
         await instance.start()
         try:
-            self.endpoints = _bind(instance, instance.listeners)
+            self.endpoints = _bind(instance, {})
         except OSError:
             await instance.stop()
             raise
@@ -100,7 +100,7 @@ class Server:
             except Errors as error:
                 return self._reload_fails(error)
             try:
-                added = _bind(new, [address for address in new.listeners if address not in self.endpoints])
+                added = _bind(new, self.endpoints)
             except OSError as error:
                 await new.stop()
                 return self._reload_fails(error)
@@ -210,13 +210,16 @@ class Server:
             self.pidfile.unlink(missing_ok=True)
 
 
-def _bind(instance: Instance, addresses: Iterable[Address]) -> dict[Address, Endpoint]:
-    """Endpoints that hold these addresses; none where one is in use."""
+def _bind(instance: Instance, existing: Mapping[Address, Endpoint]) -> dict[Address, Endpoint]:
+    """Endpoints that hold the addresses which no existing one has.  Raises OSError; none is held then."""
     bound: dict[Address, Endpoint] = {}
     try:
-        for address in addresses:
-            bound[address] = Endpoint(address, instance.listeners[address])
-            bound[address].bind()
+        for address, listener in instance.listeners.items():
+            if address in existing:
+                continue
+            neighbours = [other for other in (*existing.values(), *bound.values()) if other.address[1] == address[1]]
+            bound[address] = Endpoint(address, listener)
+            bound[address].bind(neighbours)
     except OSError:
         for endpoint in bound.values():
             endpoint.close()

@@ -55,7 +55,8 @@ class UdpSocket:
         asyncio.get_running_loop().add_reader(self.sock, self.drain)
 
     def stop(self) -> None:
-        """Read no more; replies can still be sent."""
+        """Answer what is there, then read no more; replies can still be sent."""
+        self.drain()
         asyncio.get_running_loop().remove_reader(self.sock)
 
     def drain(self) -> None:
