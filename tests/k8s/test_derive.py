@@ -158,7 +158,7 @@ def test_slices_hold_the_selected_pods() -> None:
     ("spec", "addresses"),
     [
         (SELECTING, ["10.0.0.1"]),
-        (f"{SELECTING}, publishNotReadyAddresses: true", ["10.0.0.1", "10.0.0.2"]),
+        (f"{SELECTING}, publishNotReadyAddresses: true", ["10.0.0.1", "10.0.0.2", "10.0.0.5"]),
     ],
 )
 def test_readiness(spec: str, addresses: list[str]) -> None:
@@ -168,6 +168,7 @@ def test_readiness(spec: str, addresses: list[str]) -> None:
         service(spec),
         pod("a", "10.0.0.1", status=ready),
         pod("b", "10.0.0.2", status=unready),
+        pod("leaving", "10.0.0.5", status=ready).replace("labels:", "deletionTimestamp: now, labels:"),
         pod("done", "10.0.0.3", status="phase: Succeeded"),
         pod("failed", "10.0.0.4", status="phase: Failed"),
         "kind: Pod\nmetadata: {name: pending, namespace: shop, labels: {app: web}}\nstatus: {phase: Pending}\n",

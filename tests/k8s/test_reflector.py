@@ -231,6 +231,14 @@ async def test_server_error_while_listing_is_tried_again_as_a_stream() -> None:
         assert one.queries() == [STREAMING_LIST] * 2
 
 
+async def test_list_that_is_cut_is_tried_again_as_a_stream() -> None:
+    async with mirror(Reply(added(service("a")), then=LOST), open_list(service("b"))) as one:
+        assert one.names == []
+        await one.clock.advance(0.8)
+        assert one.names == ["b"]
+        assert one.queries() == [STREAMING_LIST] * 2
+
+
 ODD = {"metadata": {"namespace": "shop", "name": "odd"}, "spec": {"ports": "none"}}
 NAMELESS = {"metadata": "none"}
 
