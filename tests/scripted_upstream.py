@@ -8,11 +8,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import cast
 
-from pydns.dns.message import RR, Message, pack, parse
-from pydns.dns.text import record
+from pydns.dns.message import Message, pack, parse
 from pydns.dns.types import Flag
 from pydns.upstream.settings import Endpoint
-from tests.support import settle
+from tests.support import sections, settle
 
 Script = Callable[[Message, str], Sequence[Message | bytes]]
 
@@ -28,15 +27,11 @@ def silent(query: Message, transport: str) -> Sequence[Message]:
 
 
 def saying(*records: str, rcode: int = 0, flags: int = 0) -> Script:
-    """Always a reply with these records; one may start with its section, as in ``"authority: example.org. …"``."""
-    sections: dict[str, tuple[RR, ...]] = {}
-    for text in records:
-        section, colon, rest = text.partition(": ")
-        where = section if colon else "answer"
-        sections[where] = (*sections.get(where, ()), record(rest if colon else text))
+    """Always a reply with these records, as `tests.support.sections` takes them."""
+    parts = sections(*records)
 
     def script(query: Message, transport: str) -> Sequence[Message]:
-        return (reply_to(query, rcode=rcode, flags=flags)._replace(**sections),)  # type: ignore[arg-type]
+        return (reply_to(query, rcode=rcode, flags=flags)._replace(**parts),)
 
     return script
 

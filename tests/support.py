@@ -6,7 +6,7 @@ import asyncio
 import random
 from collections.abc import Callable, Sequence
 from ipaddress import ip_address
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 from pydns.corefile.line import Line
 from pydns.corefile.parser import Corefile, parse
@@ -63,6 +63,14 @@ async def settle() -> None:
     """Let every task run that can run without time passing or anybody else's help."""
     for _ in range(20):
         await asyncio.sleep(0)
+
+
+class Sections(TypedDict):
+    """Keyword arguments for `Query.reply`."""
+
+    answer: tuple[RR, ...]
+    authority: tuple[RR, ...]
+    additional: tuple[RR, ...]
 
 
 class FakeServer:
@@ -144,6 +152,16 @@ def make_plugin(kind: type[P], text: str, block: Block | None = None, next: Serv
     return plugin
 
 
+def sections(*records: str) -> Sections:
+    """The sections that ``records`` belong to: ``"authority: org. 5 IN NS ns.org."``, without a word the answer."""
+    parts = Sections(answer=(), authority=(), additional=())
+    for text in records:
+        section, colon, rest = text.partition(": ")
+        where = section if colon else "answer"
+        parts[where] = (*parts[where], record(rest if colon else text))  # type: ignore[literal-required]
+    return parts
+
+
 def answer(
     *records: str, rcode: int = 0, flags: int = Flag.AA, change: Callable[[Message], Message] | None = None
 ) -> Serve:
@@ -151,19 +169,10 @@ def answer(
 
     ``"example.org. 5 IN A 192.0.2.1"`` is an answer; ``"authority: …"`` and ``"additional: …"`` are of those sections.
     """
-    sections: dict[str, list[RR]] = {"answer": [], "authority": [], "additional": []}
-    for text in records:
-        section, colon, rest = text.partition(": ")
-        sections[section if colon else "answer"].append(record(rest if colon else text))
+    parts = sections(*records)
 
     async def serve(query: Query) -> Message:
-        reply = query.reply(
-            rcode,
-            flags=flags,
-            answer=sections["answer"],
-            authority=sections["authority"],
-            additional=sections["additional"],
-        )
+        reply = query.reply(rcode, flags=flags, **parts)
         return change(reply) if change else reply
 
     return serve

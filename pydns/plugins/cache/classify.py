@@ -1,0 +1,145 @@
+"""What kind of reply a message is, and whether and for how long such a reply may be kept (RFC 2308, CoreDNS).
+
+Pure: it knows neither the bounds that a Corefile sets nor what is in the cache.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from pydns.dns.message import RR, Message, Question
+from pydns.dns.rdata import soa_minimum, target_of
+from pydns.dns.types import Class, Opcode, Rcode, Type
+
+FALLBACK = 5
+"""Seconds that a reply lasts whose records say nothing about it."""
+_RRSIG_EXPIRATION, _RRSIG_INCEPTION, _RRSIG_SIGNER = 8, 12, 18
+_HALF = 2**31
+_WHOLE = 2**32
+
+
+class Kind(Enum):
+    """Kinds of replies, as far as *cache* treats them differently."""
+
+    ANSWER = "answer"
+    DENIAL = "denial"
+    """NXDOMAIN, or NODATA with an SOA record."""
+    REFERRAL = "referral"
+    FAILURE = "failure"
+    """SERVFAIL or NOTIMP."""
+    OTHER = "other"
+    """Never kept."""
+
+
+def classify(reply: Message, now: float) -> Kind:
+    """The kind of ``reply``; ``now`` is Unix seconds, to judge signatures."""
+    if _is_meta(reply) or _has_expired_signature(reply, now):
+        return Kind.OTHER
+    if reply.rcode == Rcode.NOERROR:
+        return _classify_success(reply)
+    if reply.rcode == Rcode.NXDOMAIN:
+        return Kind.OTHER if reply.answer else Kind.DENIAL
+    return Kind.FAILURE if reply.rcode in (Rcode.SERVFAIL, Rcode.NOTIMP) else Kind.OTHER
+
+
+def _classify_success(reply: Message) -> Kind:
+    has_soa = _has(Type.SOA, reply.authority)
+    if reply.answer:
+        return Kind.DENIAL if has_soa and not answers_question(reply) else Kind.ANSWER
+    if has_soa:
+        return Kind.DENIAL
+    return Kind.REFERRAL if _has(Type.NS, reply.authority) else Kind.ANSWER
+
+
+def is_storable(reply: Message, kind: Kind) -> bool:
+    """Whether a reply of this kind may be kept at all: whole, and not a denial without an SOA record."""
+    if reply.truncated or kind is Kind.OTHER:
+        return False
+    if kind is Kind.DENIAL:
+        return _has(Type.SOA, reply.authority)
+    return kind is not Kind.ANSWER or not reply.answer or answers_question(reply)
+
+
+def lowest_ttl(reply: Message, kind: Kind, highest: int) -> int:
+    """Seconds that the records of ``reply`` agree to, at most ``highest``.
+
+    A denial lasts no longer than the SOA record's MINIMUM (RFC 2308 section 5; CoreDNS looks at its TTL alone).
+    """
+    records = reply.records()
+    if kind not in (Kind.ANSWER, Kind.DENIAL) or not records:
+        return FALLBACK
+    lowest = min(highest, *(record.ttl for record in records))
+    if kind is Kind.DENIAL:
+        minima = [soa_minimum(record.rdata) for record in reply.authority if record.type == Type.SOA]
+        lowest = min([lowest, *minima])
+    return lowest
+
+
+def answers_question(reply: Message) -> bool:
+    """Whether the answer has the type asked for, at the end of the CNAME chain that starts at the name asked for."""
+    question = reply.question
+    if question is None:
+        return False
+    answer = [record for record in reply.answer if question.cls in (Class.ANY, record.cls)]
+    name = question.name.lower()
+    if question.type == Type.ANY:
+        return any(record.name.lower() == name for record in answer)
+    targets = _cname_targets(answer)
+    if question.type == Type.CNAME:
+        return bool(targets.get(name))
+    end = _end_of_chain(targets, name)
+    return any(record.type == question.type and record.name.lower() == end for record in answer)
+
+
+def _cname_targets(answer: list[RR]) -> dict[str, str]:
+    """Owner to target, in lower case; an owner with two different targets leads nowhere: to an empty string."""
+    targets: dict[str, str] = {}
+    for record in answer:
+        if record.type == Type.CNAME and record.rdata:
+            target = (target_of(record.type, record.rdata) or "").lower()
+            if targets.setdefault(record.name.lower(), target) != target:
+                targets[record.name.lower()] = ""
+    return targets
+
+
+def _end_of_chain(targets: dict[str, str], name: str) -> str | None:
+    """Where the CNAME records lead from ``name``; None for a loop."""
+    for _ in range(len(targets) + 1):
+        if name not in targets:
+            return name
+        name = targets[name]
+    return None
+
+
+def is_about(reply: Message, question: Question) -> bool:
+    """Whether ``reply`` repeats ``question``, letter case aside."""
+    asked = reply.question
+    return (
+        asked is not None
+        and (asked.type, asked.cls) == (question.type, question.cls)
+        and asked.name.lower() == question.name.lower()
+    )
+
+
+def _is_meta(reply: Message) -> bool:
+    if reply.opcode in (Opcode.UPDATE, Opcode.NOTIFY):
+        return True
+    return reply.question is not None and reply.question.type in (Type.AXFR, Type.IXFR)
+
+
+def _has_expired_signature(reply: Message, now: float) -> bool:
+    if reply.edns is None or not reply.edns.do:
+        return False
+    signatures = (record.rdata for record in reply.records() if record.type == Type.RRSIG)
+    return any(len(rdata) >= _RRSIG_SIGNER and not _is_valid(rdata, int(now)) for rdata in signatures)
+
+
+def _is_valid(rdata: bytes, now: int) -> bool:
+    """Whether a signature's times enclose ``now``, in serial number arithmetic (RFC 4034 section 3.1.5)."""
+    expiration = int.from_bytes(rdata[_RRSIG_EXPIRATION:_RRSIG_INCEPTION], "big")
+    inception = int.from_bytes(rdata[_RRSIG_INCEPTION : _RRSIG_INCEPTION + 4], "big")
+    return (now - inception) % _WHOLE < _HALF and (expiration - now) % _WHOLE < _HALF
+
+
+def _has(rrtype: int, records: tuple[RR, ...]) -> bool:
+    return any(record.type == rrtype for record in records)

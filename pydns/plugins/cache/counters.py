@@ -1,0 +1,36 @@
+"""The metrics of *cache*, under CoreDNS's names."""
+
+from __future__ import annotations
+
+from prometheus_client import Counter
+
+from pydns.metrics import Metrics
+from pydns.plugins.cache.store import DENIAL, SUCCESS
+
+KINDS = (SUCCESS, DENIAL)
+_LABELS = ("server", "zones", "view")
+_LABELS_OF_KIND = ("server", "type", "zones", "view")
+
+
+class Counters:
+    """The series of one server, zone list and view; those by kind are dicts."""
+
+    def __init__(self, metrics: Metrics, server: str, zones: str, view: str) -> None:
+        labels = (server, zones, view)
+
+        def total(name: str, help: str) -> Counter:
+            return metrics.counter(f"cache_{name}_total", help, _LABELS).labels(*labels)
+
+        entries = metrics.gauge("cache_entries", "The number of elements in the cache.", _LABELS_OF_KIND)
+        hits = metrics.counter("cache_hits_total", "The count of cache hits.", _LABELS_OF_KIND)
+        evictions = metrics.counter("cache_evictions_total", "The count of cache evictions.", _LABELS_OF_KIND)
+        self.requests = total("requests", "The count of cache requests.")
+        self.misses = total(
+            "misses", "The count of cache misses. Deprecated, derive misses from cache hits/requests counters."
+        )
+        self.prefetches = total("prefetch", "The number of times the cache has prefetched a cached item.")
+        self.drops = total("drops", "The number responses that are not cached, because the reply is malformed.")
+        self.stale = total("served_stale", "The number of requests served from stale cache entries.")
+        self.entries = {kind: entries.labels(server, kind, zones, view) for kind in KINDS}
+        self.hits = {kind: hits.labels(server, kind, zones, view) for kind in KINDS}
+        self.evictions = {kind: evictions.labels(server, kind, zones, view) for kind in KINDS}

@@ -1,0 +1,79 @@
+"""From a reply that came from below to the reply that goes up, and what is kept of it.
+
+Every record of a reply leaves with one TTL, kept or not: the lowest one within the bounds of its kind.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pydns.dns.message import Message
+from pydns.dns.name import is_below
+from pydns.dns.types import Flag
+from pydns.plugin import Process, Query
+from pydns.plugins.cache.classify import Kind, classify, is_about, is_storable, lowest_ttl
+from pydns.plugins.cache.counters import KINDS, Counters
+from pydns.plugins.cache.item import Item, wants_ad, with_ttl
+from pydns.plugins.cache.options import CacheOptions
+from pydns.plugins.cache.store import DENIAL, SUCCESS, Key, Store
+
+
+class Kept(NamedTuple):
+    """The reply for the client and, where it was stored, the item and its part of the store."""
+
+    reply: Message
+    where: str = ""
+    item: Item | None = None
+
+
+class Keeper:
+    """Judges replies by the bounds of ``conf`` and puts them into ``store``."""
+
+    def __init__(self, conf: CacheOptions, store: Store, process: Process) -> None:
+        self._conf = conf
+        self._store = store
+        self._process = process
+        self._disabled = {kind: conf.disabled_zones(kind) for kind in KINDS}
+
+    def keep(self, query: Query, key: Key, reply: Message, counters: Counters, *, refreshes: bool = False) -> Kept:
+        """Keep ``reply`` if such a reply is kept.  With ``refreshes`` a positive one does away with a denial."""
+        kind = classify(reply, self._process.wall())
+        ttl = self._ttl(reply, kind)
+        shown = self._shown(query, reply, ttl)
+        if ttl <= 0 or not is_storable(reply, kind):
+            return Kept(shown)
+        if not is_about(reply, query.question):
+            counters.drops.inc()
+            return Kept(shown)
+        where = DENIAL if kind in (Kind.DENIAL, Kind.FAILURE) else SUCCESS
+        if any(is_below(key.name, zone) for zone in self._disabled[where]):
+            return Kept(shown)
+        item = Item(shown._replace(flags=reply.flags), ttl, self._process.clock())
+        if refreshes and where == SUCCESS:
+            self._store.forget_denial(key)
+        self._put(where, key, item, counters)
+        return Kept(shown, where, item)
+
+    def _put(self, where: str, key: Key, item: Item, counters: Counters) -> None:
+        evicted = self._store.put(where, key, item)
+        if evicted:
+            counters.evictions[where].inc(evicted)
+        for kind in KINDS:
+            counters.entries[kind].set(self._store.size(kind))
+
+    def _ttl(self, reply: Message, kind: Kind) -> int:
+        if kind is Kind.FAILURE:
+            return int(self._conf.servfail)
+        bound = self._conf.denial if kind is Kind.DENIAL else self._conf.success
+        return bound.clamp(lowest_ttl(reply, kind, bound.highest))
+
+    @staticmethod
+    def _shown(query: Query, reply: Message, ttl: int) -> Message:
+        """The reply with its one TTL, without OPT, and with AD only for who asked for it."""
+        return reply._replace(
+            flags=reply.flags if wants_ad(query) else reply.flags & ~Flag.AD,
+            answer=with_ttl(reply.answer, ttl),
+            authority=with_ttl(reply.authority, ttl),
+            additional=with_ttl(reply.additional, ttl),
+            edns=None,
+        )

@@ -1,0 +1,180 @@
+"""# cache
+
+## Name
+
+*cache* - keeps replies and serves them again.
+
+## Description
+
+Replies from the plugins below are kept by name, type, class, and the DO and CD bits of the query, and served again
+until they expire.  What was not asked for before, or has expired, is asked below.
+
+A reply lasts as long as the lowest TTL of its records says, at least 5 seconds, at most an hour, or half an hour for a
+denial (NXDOMAIN, or no data, with an SOA record).  A denial lasts no longer than the MINIMUM field of its SOA record.
+All records of a reply carry that one TTL, also the first time, and count down while it is kept.  SERVFAIL and NOTIMP
+are kept for 5 seconds.  Not kept are truncated replies, other response codes, denials without an SOA record, transfers
+and notifications.  An error that a plugin reports without having written a reply is not kept either.
+
+The capacities are rounded down to multiples of 256, and are 1024 at least.  When one is reached the least recently used
+reply goes.
+
+A reply from the cache has the AA bit it was kept with, but a copy of a forwarded reply never has it.  AD is shown to
+clients that set AD or DO.
+
+## Examples
+
+All replies for at most 30 seconds:
+
+```corefile
+. {
+    cache 30
+    forward . /etc/resolv.conf
+}
+```
+
+Only names in example.org, and their denials for at most 10 seconds; nothing is kept for the cluster's own names:
+
+```corefile
+. {
+    cache example.org cluster.local {
+        denial 5000 10
+        disable success cluster.local
+        disable denial cluster.local
+    }
+    forward . 192.0.2.1
+}
+```
+
+Popular names are refreshed before they expire, and expired ones are served while the upstream is away:
+
+```corefile
+. {
+    cache 300 {
+        prefetch 10 1m 20%
+        serve_stale 1h verify 500ms
+    }
+    forward . 192.0.2.1
+}
+```
+
+## Metrics
+
+* `coredns_cache_entries{server, type, zones, view}` - replies kept; type is `success` or `denial`.
+* `coredns_cache_hits_total{server, type, zones, view}` - queries served from the cache.
+* `coredns_cache_misses_total{server, zones, view}` - queries asked below.
+* `coredns_cache_requests_total{server, zones, view}` - both together.
+* `coredns_cache_prefetch_total{server, zones, view}` - refreshes in the background.
+* `coredns_cache_drops_total{server, zones, view}` - replies to another question than the one asked.
+* `coredns_cache_served_stale_total{server, zones, view}` - queries served with expired replies.
+* `coredns_cache_evictions_total{server, type, zones, view}` - replies that had to go for others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil
+
+from pydns.dns.message import Message, Replay
+from pydns.dns.name import is_below
+from pydns.dns.types import Flag
+from pydns.plugin import Block, Plugin, Query
+from pydns.plugins.cache.counters import Counters
+from pydns.plugins.cache.keeper import Keeper, Kept
+from pydns.plugins.cache.options import CacheOptions
+from pydns.plugins.cache.refresh import Refresher, asking
+from pydns.plugins.cache.store import Found, Key, Store
+
+
+class Cache(Plugin):
+    """Serves what is kept, and asks below for the rest."""
+
+    name = "cache"
+    options = CacheOptions
+    replay_safe = True
+
+    def __init__(self, block: Block, conf: CacheOptions) -> None:
+        super().__init__(block, conf)
+        self._conf = conf
+        self._stale = conf.serve_stale
+        self._zones = conf.zones or block.zones
+        self._label = ",".join(self._zones)
+        self._clock = self.process.clock
+        up_to = self._stale.up_to if self._stale else 0.0
+        self._store = Store(conf.success.capacity, conf.denial.capacity, up_to, self._clock)
+        self._keeper = Keeper(conf, self._store, self.process)
+        self._refresher = Refresher(lambda: self.next, self._keeper, self.process, self._stale)
+        self._counters: dict[tuple[str, str], Counters] = {}
+
+    async def stop(self) -> None:
+        await self._refresher.stop()
+
+    async def serve(self, query: Query) -> Message:
+        if not any(is_below(query.name, zone) for zone in self._zones):
+            return await self.next(query)
+        counters = self._counters_of(query)
+        counters.requests.inc()
+        key = Key(query.name, query.qtype, query.qclass, query.do, bool(query.message.flags & Flag.CD))
+        found = self._store.find(key)
+        if found is None:
+            counters.misses.inc()
+            return await self._ask_below(query, key, counters)
+        counters.hits[found.where].inc()
+        if found.item.left(self._clock()) <= 0:
+            return await self._serve_stale(query, key, found, counters)
+        return self._serve_fresh(query, key, found, counters)
+
+    async def _ask_below(self, query: Query, key: Key, counters: Counters) -> Message:
+        """What is not kept may be replayed as the plugin below allows; each replay is another miss."""
+        kept = self._keeper.keep(query, key, await self.next(asking(query)), counters)
+        if kept.item is not None:
+            return self._replayable(kept, counters)
+        replay = kept.reply.replay
+        if replay is None:
+            return kept.reply
+        counted = (*replay.counters, counters.requests.inc, counters.misses.inc)
+        return kept.reply._replace(replay=replay._replace(counters=counted))
+
+    def _serve_fresh(self, query: Query, key: Key, found: Found, counters: Counters) -> Message:
+        now = self._clock()
+        item = found.item
+        left = item.left(now)
+        reply = item.reply(query, item.ttl if self._conf.keepttl else left)
+        prefetch = self._conf.prefetch
+        if prefetch.amount:
+            item.count(now, 1, prefetch.gap)
+            if left <= ceil(prefetch.percent / 100 * item.ttl):
+                if item.hits >= prefetch.amount:
+                    self._refresher.prefetch(query, key, item, counters)
+                return reply
+        return self._replayable(Kept(reply, found.where, item), counters)
+
+    async def _serve_stale(self, query: Query, key: Key, found: Found, counters: Counters) -> Message:
+        stale, item = self._stale, found.item
+        assert stale is not None  # without serve_stale nothing expired is found
+        if stale.verify:
+            kept = await self._refresher.verify(query, key, item, counters)
+            if kept is not None:
+                return self._replayable(kept, counters)
+        else:
+            self._refresher.revive(query, key, item, counters)
+        counters.stale.inc()
+        return item.reply(query, item.ttl if self._conf.keepttl and not stale.ttl else stale.ttl)
+
+    def _replayable(self, kept: Kept, counters: Counters) -> Message:
+        """The reply with consent to send it again until its TTL changes; each replay is another hit."""
+        item = kept.item
+        if item is None:
+            return kept.reply._replace(replay=None)
+        now = self._clock()
+        until = item.stored + item.ttl if self._conf.keepttl else item.next_tick(now)
+        counted: list[Callable[[int], None]] = [counters.requests.inc, counters.hits[kept.where].inc]
+        if self._conf.prefetch.amount:
+            counted.append(lambda times: item.count(self._clock(), times, self._conf.prefetch.gap))
+        return kept.reply._replace(replay=Replay(until, counters=tuple(counted)))
+
+    def _counters_of(self, query: Query) -> Counters:
+        where = (query.server.label, query.view)
+        counters = self._counters.get(where)
+        if counters is None:
+            counters = self._counters[where] = Counters(self.process.metrics, where[0], self._label, where[1])
+        return counters
