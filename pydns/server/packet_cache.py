@@ -178,6 +178,7 @@ class PacketCache:
             return None
         self._probation.pop(key)
         self._protected.add(key, entry)
+        entry.recent = True
         self._shrink_protected()
         return entry
 
@@ -188,7 +189,7 @@ class PacketCache:
     def _shrink_protected(self) -> None:
         """Second chance: the oldest entry goes, unless it was asked for since it was last looked at."""
         segment = self._protected
-        while segment.octets > segment.limit:
+        while segment.octets > segment.limit and len(segment.entries) > 1:
             key = segment.oldest()
             entry = segment.entries[key]
             if not entry.recent:
