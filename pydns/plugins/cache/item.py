@@ -37,7 +37,7 @@ class Item:
         return self.ttl - int(now - self.stored)
 
     def next_tick(self, now: float) -> float:
-        """When the TTL that is shown changes."""
+        """When the whole seconds that are left change; also when the item ends, at the last of them."""
         return self.stored + int(now - self.stored) + 1
 
     def reply(self, query: Query, ttl: int) -> Message:

@@ -19,10 +19,9 @@ from pydns.plugins.cache.store import DENIAL, SUCCESS, Key, Store
 
 
 class Kept(NamedTuple):
-    """The reply for the client and, where it was stored, the item and its part of the store."""
+    """The reply for the client, and the item where it was stored."""
 
     reply: Message
-    where: str = ""
     item: Item | None = None
 
 
@@ -52,7 +51,7 @@ class Keeper:
         if refreshes and where == SUCCESS:
             self._store.forget_denial(key)
         self._put(where, key, item, counters)
-        return Kept(shown, where, item)
+        return Kept(shown, item)
 
     def _put(self, where: str, key: Key, item: Item, counters: Counters) -> None:
         evicted = self._store.put(where, key, item)

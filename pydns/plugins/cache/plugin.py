@@ -79,7 +79,7 @@ from pydns.dns.name import is_below
 from pydns.dns.types import Flag
 from pydns.plugin import Block, Plugin, Query
 from pydns.plugins.cache.counters import Counters
-from pydns.plugins.cache.keeper import Keeper, Kept
+from pydns.plugins.cache.keeper import Keeper
 from pydns.plugins.cache.options import CacheOptions
 from pydns.plugins.cache.refresh import Refresher, asking
 from pydns.plugins.cache.store import Found, Key, Store
@@ -124,13 +124,16 @@ class Cache(Plugin):
         return self._serve_fresh(query, key, found, counters)
 
     async def _ask_below(self, query: Query, key: Key, counters: Counters) -> Message:
-        """What is not kept may be replayed as the plugin below allows; each replay is another miss."""
+        """What is kept is not replayed from here: the flags of a hit are others, and it counts as one.
+
+        What is not kept may be replayed as the plugin below allows; each replay is another miss.
+        """
         kept = self._keeper.keep(query, key, await self.next(asking(query)), counters)
-        if kept.item is not None:
-            return self._replayable(kept, counters)
         replay = kept.reply.replay
         if replay is None:
             return kept.reply
+        if kept.item is not None:
+            return kept.reply._replace(replay=None)
         counted = (*replay.counters, counters.requests.inc, counters.misses.inc)
         return kept.reply._replace(replay=replay._replace(counters=counted))
 
@@ -146,31 +149,27 @@ class Cache(Plugin):
                 if item.hits >= prefetch.amount:
                     self._refresher.prefetch(query, key, item, counters)
                 return reply
-        return self._replayable(Kept(reply, found.where, item), counters)
+        return reply._replace(replay=self._replay(found, counters))
 
     async def _serve_stale(self, query: Query, key: Key, found: Found, counters: Counters) -> Message:
         stale, item = self._stale, found.item
         assert stale is not None  # without serve_stale nothing expired is found
         if stale.verify:
-            kept = await self._refresher.verify(query, key, item, counters)
-            if kept is not None:
-                return self._replayable(kept, counters)
+            fresh = await self._refresher.verify(query, key, item, counters)
+            if fresh is not None:
+                return fresh._replace(replay=None)
         else:
             self._refresher.revive(query, key, item, counters)
         counters.stale.inc()
         return item.reply(query, item.ttl if self._conf.keepttl and not stale.ttl else stale.ttl)
 
-    def _replayable(self, kept: Kept, counters: Counters) -> Message:
-        """The reply with consent to send it again until its TTL changes; each replay is another hit."""
-        item = kept.item
-        if item is None:
-            return kept.reply._replace(replay=None)
-        now = self._clock()
-        until = item.stored + item.ttl if self._conf.keepttl else item.next_tick(now)
-        counted: list[Callable[[int], None]] = [counters.requests.inc, counters.hits[kept.where].inc]
+    def _replay(self, found: Found, counters: Counters) -> Replay:
+        """Consent to send a hit again for the second in which its TTL does not change; each replay is another hit."""
+        item = found.item
+        counted: list[Callable[[int], None]] = [counters.requests.inc, counters.hits[found.where].inc]
         if self._conf.prefetch.amount:
             counted.append(lambda times: item.count(self._clock(), times, self._conf.prefetch.gap))
-        return kept.reply._replace(replay=Replay(until, counters=tuple(counted)))
+        return Replay(item.next_tick(self._clock()), counters=tuple(counted))
 
     def _counters_of(self, query: Query) -> Counters:
         where = (query.server.label, query.view)

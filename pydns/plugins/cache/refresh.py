@@ -14,7 +14,7 @@ from pydns.plugin import Dropped, Failure, Process, Query, Serve
 from pydns.plugins.cache.classify import Kind, classify, is_about
 from pydns.plugins.cache.counters import Counters
 from pydns.plugins.cache.item import Item
-from pydns.plugins.cache.keeper import Keeper, Kept
+from pydns.plugins.cache.keeper import Keeper
 from pydns.plugins.cache.options import ServeStale
 from pydns.plugins.cache.store import Key
 from pydns.tasks import Tasks
@@ -46,11 +46,11 @@ class Refresher:
             counters.prefetches.inc()
             self._tasks.run(self._revive(unattended(query), key, item, counters, asyncio.Future()))
 
-    async def verify(self, query: Query, key: Key, item: Item, counters: Counters) -> Kept | None:
+    async def verify(self, query: Query, key: Key, item: Item, counters: Counters) -> Message | None:
         """Ask again and wait; None where no good reply came in time, or another try would be too soon."""
         if self._stale.recheck and not item.begin_refresh(self._clock()):
             return None
-        fresh: asyncio.Future[Kept | None] = asyncio.Future()
+        fresh: asyncio.Future[Message | None] = asyncio.Future()
         if not self._stale.timeout:
             await self._revive(query, key, item, counters, fresh)
             return fresh.result()
@@ -73,20 +73,20 @@ class Refresher:
             item.end_refresh(self._clock(), 0, succeeded=True)
 
     async def _revive(
-        self, query: Query, key: Key, item: Item, counters: Counters, fresh: asyncio.Future[Kept | None]
+        self, query: Query, key: Key, item: Item, counters: Counters, fresh: asyncio.Future[Message | None]
     ) -> None:
         """Keep the reply if it is a good one, and put what came of it into ``fresh``."""
-        kept: Kept | None = None
+        shown: Message | None = None
         try:
             reply = await self._ask()(asking(query))
             if self._is_good(reply, query):
-                kept = self._keeper.keep(query, key, reply, counters, refreshes=True)
+                shown = self._keeper.keep(query, key, reply, counters, refreshes=True).reply
         except (Failure, Dropped):
             pass  # the expired item is what there is
         finally:
-            item.end_refresh(self._clock(), self._stale.recheck, succeeded=kept is not None)
+            item.end_refresh(self._clock(), self._stale.recheck, succeeded=shown is not None)
             if not fresh.done():
-                fresh.set_result(kept)
+                fresh.set_result(shown)
 
     def _is_good(self, reply: Message, query: Query) -> bool:
         """Whether a reply takes the place of an expired item (RFC 8767 section 4)."""
@@ -96,7 +96,7 @@ class Refresher:
             return False
         return reply.rcode in (Rcode.NOERROR, Rcode.NXDOMAIN)
 
-    async def _give_up(self, fresh: asyncio.Future[Kept | None]) -> None:
+    async def _give_up(self, fresh: asyncio.Future[Message | None]) -> None:
         await self._process.sleep(self._stale.timeout)
         if not fresh.done():
             fresh.set_result(None)
