@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import socket
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 from pydns.dns import Flag, Message, Question
-from pydns.dns.message import pack
+from pydns.dns.message import RR, Replay, pack
 from pydns.dns.types import type_number
 from pydns.http import HttpListeners
 from pydns.metrics import Metrics
@@ -53,9 +55,14 @@ def packet(question: str = "example.org. A", *, ident: int = 4711, flags: int = 
     return pack(Message(ident, flags, question=Question(name, type_number(qtype), cls), **more))
 
 
-def large(size: int = 60) -> Serve:
-    """A chain end whose replies have ``size`` address records: 44 octets of header and question, 16 for each."""
-    return answer(*(f"example.org. 5 IN A 10.0.0.{number}" for number in range(size)))
+def large(size: int) -> Serve:
+    """A chain end whose replies have ``size`` address records: 29 octets of header and question, 16 for each."""
+    records = tuple(RR("example.org.", 1, 5, number.to_bytes(4, "big")) for number in range(size))
+
+    async def serve(query: Query) -> Message:
+        return query.reply(answer=records)._replace(replay=Replay(math.inf))
+
+    return serve
 
 
 class Gate:
@@ -184,6 +191,24 @@ class TcpClient:
         except ConnectionResetError:
             pass
         return bytes(received)
+
+
+@asynccontextmanager
+async def connected(
+    listener: Listener, host: str = "127.0.0.1", bound: bool = True, **more: Any
+) -> AsyncIterator[tuple[Running, TcpClient]]:
+    """A server, ``bound`` to ``host`` or to the wildcard, and one client of it."""
+    async with (
+        Running(listener, host if bound else "", **more) as server,
+        await TcpClient.connect(server.port, host) as client,
+    ):
+        yield server, client
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Let everything run until ``condition`` holds."""
+    while not condition():  # noqa: ASYNC110  the tests have no event for it, and need none
+        await asyncio.sleep(0)
 
 
 def framed(message: bytes) -> bytes:

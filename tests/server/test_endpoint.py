@@ -1,0 +1,125 @@
+"""Ports taken, shared among ours, given back."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from pydns.dns.message import parse
+from pydns.plugin import Address
+from pydns.server.endpoint import Endpoint, address_text
+from tests.server.parts import Running, TcpClient, UdpClient, free_port, make_listener, packet
+from tests.support import answer, texts
+
+
+@pytest.mark.parametrize(
+    "address, text",
+    [
+        (("", 53), ":53"),
+        (("127.0.0.1", 1053), "127.0.0.1:1053"),
+        (("::1", 53), "[::1]:53"),
+        (("fe80::1%eth0", 53), "[fe80::1%eth0]:53"),
+    ],
+)
+def test_addresses_are_written_as_go_does(address: Address, text: str) -> None:
+    assert address_text(address) == text
+
+
+@contextmanager
+def in_use(kind: socket.SocketKind, host: str) -> Iterator[int]:
+    """Somebody else's socket on a port."""
+    port = free_port()
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, kind) as sock:
+        sock.bind((host, port))
+        if kind == socket.SOCK_STREAM:
+            sock.listen()
+        yield port
+
+
+@pytest.mark.parametrize("held", ["127.0.0.1", "0.0.0.0", "::1"])
+@pytest.mark.parametrize(
+    "kind, words", [(socket.SOCK_STREAM, "Listen: listen tcp"), (socket.SOCK_DGRAM, "ListenPacket: listen udp")]
+)
+async def test_a_port_in_use_is_an_error_in_one_line(held: str, kind: socket.SocketKind, words: str) -> None:
+    with in_use(kind, held) as port:
+        with pytest.raises(OSError) as error:
+            Endpoint(("", port), make_listener()).bind()
+        assert str(error.value) == f"{words} :{port}: bind: address already in use"
+
+
+async def test_an_address_that_is_not_ours_is_an_error() -> None:
+    with pytest.raises(
+        OSError, match=r"^Listen: listen tcp 192\.0\.2\.77:5300: bind: cannot assign requested address$"
+    ):
+        Endpoint(("192.0.2.77", 5300), make_listener()).bind()
+
+
+@pytest.mark.parametrize("host", ["", "127.0.0.1"])
+async def test_two_servers_cannot_share_a_port(host: str) -> None:
+    async with Running(make_listener(), host) as server:
+        for other in ("", "127.0.0.1"):
+            with pytest.raises(OSError, match="address already in use"):
+                Endpoint((other, server.port), make_listener()).bind()
+        with UdpClient("127.0.0.1", server.port) as client:
+            assert parse(await client.ask(packet())).answer
+
+
+async def test_an_error_leaves_nothing_behind() -> None:
+    with in_use(socket.SOCK_DGRAM, "127.0.0.1") as port:
+        with pytest.raises(OSError):
+            Endpoint(("", port), make_listener()).bind()
+        with socket.socket() as sock:  # TCP had been taken before
+            sock.bind(("", port))
+            sock.listen()
+
+
+async def test_a_port_given_back_can_be_taken_again() -> None:
+    async with Running(make_listener(), "") as server, await TcpClient.connect(server.port) as client:
+        await client.ask(packet())
+    endpoint = Endpoint(("", server.port), make_listener())
+    endpoint.bind()
+    endpoint.close()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+@pytest.mark.parametrize("asked", ["127.0.0.1", "::1"])
+async def test_either_wildcard_is_both_families(host: str, asked: str) -> None:
+    """Go's ``net.Listen`` does so, and with it CoreDNS's *bind*."""
+    async with Running(make_listener(), host) as server:
+        with UdpClient(asked, server.port) as client:
+            assert parse(await client.ask(packet()))
+        async with await TcpClient.connect(server.port, asked) as connection:
+            assert parse(await connection.ask(packet()))
+
+
+@pytest.mark.parametrize("order", [["", "127.0.0.1"], ["127.0.0.1", ""], ["127.0.0.1", "127.0.0.2", ""]])
+async def test_the_wildcard_and_single_addresses_share_a_port(order: list[str]) -> None:
+    port = free_port()
+    endpoints: list[Endpoint] = []
+    for number, host in enumerate(order):
+        endpoint = Endpoint((host, port), make_listener(answer(f"example.org. 5 IN A 192.0.2.{number}")))
+        endpoint.bind(endpoints)
+        await endpoint.serve()
+        endpoints.append(endpoint)
+    for asked in ("127.0.0.1", "127.0.0.2", "127.0.0.3", "::1"):
+        number = order.index(asked if asked in order else "")
+        with UdpClient(asked, port) as client:
+            over_udp = parse(await client.ask(packet()))
+        async with await TcpClient.connect(port, asked) as connection:
+            over_tcp = parse(await connection.ask(packet()))
+        assert texts(over_udp.answer) == texts(over_tcp.answer) == [f"example.org. 5 IN A 192.0.2.{number}"]
+    with pytest.raises(OSError, match="address already in use"):
+        Endpoint(("127.0.0.1", port), make_listener()).bind()
+    for endpoint in endpoints:
+        endpoint.stop()
+        endpoint.close()
+
+
+async def test_an_endpoint_may_be_closed_before_it_served() -> None:
+    endpoint = Endpoint(("127.0.0.1", free_port()), make_listener())
+    endpoint.close()
+    endpoint.bind()
+    endpoint.close()

@@ -1,0 +1,257 @@
+"""Connections: frames, order, limits.  Times are short settings, and a test waits for what ends them, not for time."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+import pytest
+
+from pydns.dns import Flag, Message, Rcode
+from pydns.dns.message import Replay, parse
+from pydns.plugin import Query, Settings
+from pydns.server.tcp import Limits
+from tests.server.parts import (
+    ADDRESS_RECORD,
+    Gate,
+    Running,
+    TcpClient,
+    connected,
+    framed,
+    large,
+    make_listener,
+    packet,
+    until,
+)  # fmt: skip
+from tests.support import answer, drop, texts
+
+SHORT = 0.05
+LONG = 60.0
+
+
+def times(*, read: float = LONG, write: float = LONG, idle: float = LONG) -> Settings:
+    return Settings(read_timeout=read, write_timeout=write, idle_timeout=idle)
+
+
+def consent(reply: Message) -> Message:
+    return reply._replace(replay=Replay(until=2000.0))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1"])
+@pytest.mark.parametrize("bound", [True, False])
+async def test_the_chain_knows_both_ends(host: str, bound: bool) -> None:
+    ends: list[tuple[object, object, str]] = []
+
+    async def note(query: Query) -> Message:
+        ends.append((query.client, query.local, query.transport))
+        return query.reply()
+
+    async with connected(make_listener(note), host, bound) as (server, client):
+        await client.ask(packet())
+        assert ends == [(client.writer.get_extra_info("sockname")[:2], (host, server.port), "tcp")]
+
+
+async def test_a_connection_takes_many_queries(remember: bool) -> None:
+    async with connected(make_listener(answer(ADDRESS_RECORD, change=consent), remember=remember)) as (_, client):
+        for ident in range(300):
+            reply = parse(await client.ask(packet(ident=ident)))
+            assert (reply.id, texts(reply.answer)) == (ident, [ADDRESS_RECORD])
+
+
+async def test_queries_may_come_all_at_once(remember: bool) -> None:
+    async with connected(make_listener(answer(ADDRESS_RECORD, change=consent), remember=remember)) as (_, client):
+        client.send(*(packet(ident=ident) for ident in range(1000)))
+        answered = {parse(await client.receive()).id for _ in range(1000)}
+    assert answered == set(range(1000))
+
+
+async def test_messages_may_come_octet_by_octet(remember: bool) -> None:
+    async with connected(make_listener(remember=remember)) as (_, client):
+        for octet in framed(packet(ident=1)) + framed(packet(ident=2)):
+            client.writer.write(bytes((octet,)))
+            await client.writer.drain()
+        assert [parse(await client.receive()).id for _ in range(2)] == [1, 2]
+
+
+async def test_replies_may_be_longer_than_a_datagram(remember: bool) -> None:
+    async with connected(make_listener(large(250), remember=remember)) as (_, client):
+        reply = parse(await client.ask(packet()))
+        assert (len(reply.answer), reply.truncated) == (250, False)
+
+
+async def test_a_slow_query_holds_up_no_other(remember: bool) -> None:
+    gate = Gate()
+    async with connected(make_listener(gate, remember=remember)) as (_, client):
+        client.send(packet("slow.example. A", ident=1), packet("quick.example. A", ident=2))
+        assert parse(await client.receive()).id == 2
+        gate.open("slow.example.")
+        assert parse(await client.receive()).id == 1
+
+
+async def test_what_gets_no_reply_leaves_the_connection_open(remember: bool, log_lines: list[str]) -> None:
+    async with connected(make_listener(drop, remember=remember)) as (_, client):
+        client.send(b"", b"x", bytes(11), packet(flags=Flag.QR), packet(), packet(ident=3, cls=3))
+        assert parse(await client.receive()).rcode == Rcode.REFUSED
+    assert log_lines == []
+
+
+async def test_a_client_that_asks_no_more_gets_its_replies(remember: bool) -> None:
+    gate = Gate()
+    async with connected(make_listener(gate, remember=remember), limits=Limits(in_flight=1)) as (_, client):
+        client.send(packet("one. A", ident=1), packet("two. A", ident=2))
+        client.writer.write_eof()
+        for name in ("one.", "two."):
+            await gate.until_waiting(1)
+            gate.open(name)
+        received = await client.until_closed()
+    assert [received[2:4], received[2 + len(received) // 2 :][:2]] == [b"\0\1", b"\0\2"]
+
+
+async def test_a_client_that_goes_away_costs_nothing(log_lines: list[str]) -> None:
+    gate = Gate()
+    async with connected(make_listener(gate)) as (server, client):
+        client.send(packet("slow. A"))
+        await gate.until_waiting(1)
+        client.writer.transport.abort()
+        gate.open_all()
+        async with await TcpClient.connect(server.port) as client:
+            assert parse(await client.ask(packet("quick. A")))
+    assert log_lines == []
+
+
+# Time.
+
+
+@pytest.mark.parametrize("sent", [b"", b"\0", b"\0\x1d", framed(packet())[:-1]])
+async def test_the_first_query_must_come_in_time(sent: bytes) -> None:
+    async with connected(make_listener(settings=times(read=SHORT))) as (_, client):
+        client.writer.write(sent)
+        assert await client.until_closed() == b""
+
+
+@pytest.mark.parametrize("sent", [b"", b"\0", framed(packet())[:-1]])
+async def test_a_silent_connection_is_closed(sent: bytes, remember: bool) -> None:
+    listener = make_listener(answer(ADDRESS_RECORD, change=consent), settings=times(idle=SHORT), remember=remember)
+    async with connected(listener) as (_, client):
+        for _ in range(2):
+            await client.ask(packet())
+        client.writer.write(sent)
+        assert await client.until_closed() == b""
+
+
+async def test_octets_that_dribble_in_gain_nothing() -> None:
+    async with connected(make_listener(settings=times(read=SHORT))) as (_, client):
+        client.writer.write(b"\xff\xff")
+        closed = asyncio.ensure_future(client.until_closed())
+        while not closed.done():
+            client.writer.write(b"x")
+            await asyncio.sleep(0)
+        assert await closed == b""
+
+
+async def test_a_connection_that_waits_for_a_reply_is_not_silent() -> None:
+    gate = Gate()
+    async with (
+        connected(make_listener(gate, settings=times(read=SHORT, idle=SHORT))) as (server, client),
+        await TcpClient.connect(server.port) as other,
+    ):
+        client.send(packet("slow. A"))
+        await gate.until_waiting(1)
+        await other.until_closed()
+        gate.open("slow.")
+        assert parse(await client.receive()).id == 4711
+        assert await client.until_closed() == b""
+
+
+# Bounds.
+
+
+async def test_queries_in_flight_are_bounded(remember: bool) -> None:
+    gate = Gate()
+    async with connected(make_listener(gate, remember=remember), limits=Limits(in_flight=3)) as (_, client):
+        client.send(*(packet(f"n{number}. A", ident=number) for number in range(7)))
+        answered = []
+        for number in range(7):
+            await gate.until_waiting(min(3, 7 - number))
+            assert list(gate.waiting) == [f"n{n}." for n in range(number, min(number + 3, 7))]
+            gate.open(f"n{number}.")
+            answered.append(parse(await client.receive()).id)
+    assert answered == list(range(7))
+
+
+async def test_of_too_many_connections_the_longest_silent_one_is_closed() -> None:
+    async with (
+        connected(make_listener(), limits=Limits(connections=2)) as (server, first),
+        await TcpClient.connect(server.port) as second,
+    ):
+        for client in (first, second, first):
+            await client.ask(packet())
+        async with await TcpClient.connect(server.port) as third:
+            assert parse(await third.ask(packet()))
+            assert await second.until_closed() == b""
+            assert parse(await first.ask(packet()))
+
+
+async def test_a_connection_that_waits_for_replies_is_not_closed_for_a_new_one() -> None:
+    gate = Gate()
+    async with connected(make_listener(gate), limits=Limits(connections=1)) as (server, first):
+        first.send(packet("slow. A"))
+        await gate.until_waiting(1)
+        async with await TcpClient.connect(server.port) as second:
+            assert await second.until_closed() == b""
+        gate.open("slow.")
+        assert parse(await first.receive())
+
+
+def is_unread(server: Running) -> bool:
+    return any(connection._unread for connection in server.endpoint._connections.open)
+
+
+async def unread_client(port: int) -> socket.socket:
+    """A client whose receive buffer is small, and who reads nothing."""
+    sock = socket.socket()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    sock.setblocking(False)
+    await asyncio.get_running_loop().sock_connect(sock, ("127.0.0.1", port))
+    return sock
+
+
+async def test_a_client_that_reads_nothing_is_cut(remember: bool) -> None:
+    async with Running(make_listener(large(500), remember=remember, settings=times(write=SHORT))) as server:
+        with await unread_client(server.port) as sock:
+            flood = framed(packet()) * 50
+            with pytest.raises(ConnectionError):
+                while True:  # until the server has stopped reading, then until it has cut
+                    await asyncio.wait_for(asyncio.get_running_loop().sock_sendall(sock, flood), 10)
+        assert not server.endpoint._connections.open
+
+
+async def test_a_client_that_reads_slowly_holds_up_no_other(remember: bool) -> None:
+    async with Running(make_listener(large(500), remember=remember)) as server:
+        with await unread_client(server.port) as sock:
+            flood = asyncio.ensure_future(asyncio.get_running_loop().sock_sendall(sock, framed(packet()) * 20000))
+            await until(lambda: is_unread(server))
+            async with await TcpClient.connect(server.port) as client:
+                assert parse(await client.ask(packet(ident=8))).id == 8
+            assert all(len(connection._received) <= 512 << 10 for connection in server.endpoint._connections.open)
+            flood.cancel()
+
+
+async def test_a_client_that_reads_again_gets_everything(remember: bool) -> None:
+    async with connected(make_listener(large(4000), remember=remember)) as (server, client):
+        client.writer.transport.pause_reading()  # type: ignore[attr-defined]
+        client.send(*(packet(ident=ident) for ident in range(200)))
+        await until(lambda: is_unread(server))
+        client.writer.transport.resume_reading()  # type: ignore[attr-defined]
+        answered = [int.from_bytes((await client.receive())[:2], "big") for _ in range(200)]
+    assert sorted(answered) == list(range(200))
+
+
+@pytest.mark.parametrize("junk", [bytes(2), b"\xff\xff" + bytes(500), bytes(range(256)) * 4])
+async def test_junk_leaves_the_server_as_it_was(junk: bytes, log_lines: list[str]) -> None:
+    async with connected(make_listener(settings=times(read=SHORT, idle=SHORT))) as (server, client):
+        client.writer.write(junk)
+        await client.until_closed()
+        async with await TcpClient.connect(server.port) as client:
+            assert parse(await client.ask(packet()))
+    assert log_lines == []
