@@ -145,8 +145,10 @@ class TcpConnection(asyncio.Protocol):
             return None
         message = bytes(received[_LENGTH:end])
         del received[:end]
-        self._asked = True
         self.last_active = self._loop.time()
+        if not self._asked:
+            self._asked = True
+            self._watch(self._connections.endpoint.listener.settings.idle_timeout)
         return message
 
     def _full(self) -> bool:
