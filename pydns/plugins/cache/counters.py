@@ -31,6 +31,6 @@ class Counters:
         self.prefetches = total("prefetch", "The number of times the cache has prefetched a cached item.")
         self.drops = total("drops", "The number responses that are not cached, because the reply is malformed.")
         self.stale = total("served_stale", "The number of requests served from stale cache entries.")
-        self.entries = {kind: entries.labels(server, kind, zones, view) for kind in KINDS}
         self.hits = {kind: hits.labels(server, kind, zones, view) for kind in KINDS}
         self.evictions = {kind: evictions.labels(server, kind, zones, view) for kind in KINDS}
+        self.entries = {kind: entries.labels(server, kind, zones, view) for kind in KINDS}

@@ -12,7 +12,7 @@ Sections = tuple[tuple[RR, ...], tuple[RR, ...], tuple[RR, ...]]
 
 
 class Item:
-    """A stored reply.  ``ttl`` is the seconds it lasts from ``stored``, a clock reading.
+    """A stored reply: ``reply`` with the flags that it came with.  ``ttl`` is the seconds it lasts from ``now``.
 
     The records keep the spelling in which they came, and AA is as it was, but clear for what *forward* brought: a copy
     is not the authority's word (RFC 1035 section 4.1.1).
@@ -20,9 +20,9 @@ class Item:
 
     __slots__ = ("_sections", "_shown", "flags", "hits", "last_hit", "rcode", "refreshing", "retry_at", "stored", "ttl")
 
-    def __init__(self, reply: Message, ttl: int, now: float) -> None:
+    def __init__(self, reply: Message, flags: int, ttl: int, now: float) -> None:
         self.rcode = reply.rcode
-        self.flags = reply.flags & _KEPT & ~(Flag.AA if reply.forwarded else 0)
+        self.flags = flags & _KEPT & ~(Flag.AA if reply.forwarded else 0)
         self.ttl = ttl
         self.stored = now
         self.hits = 0
@@ -74,7 +74,7 @@ class Item:
 
 def with_ttl(records: tuple[RR, ...], ttl: int) -> tuple[RR, ...]:
     """The records, each with ``ttl``."""
-    return tuple([RR(name, rrtype, ttl, rdata, cls) for name, rrtype, _, rdata, cls in records])
+    return records and tuple([RR(name, rrtype, ttl, rdata, cls) for name, rrtype, _, rdata, cls in records])
 
 
 def wants_ad(query: Query) -> bool:

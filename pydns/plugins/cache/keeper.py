@@ -5,6 +5,7 @@ Every record of a reply leaves with one TTL, kept or not: the lowest one within 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pydns.dns.message import Message
@@ -45,20 +46,15 @@ class Keeper:
             counters.drops.inc()
             return Kept(shown)
         where = DENIAL if kind in (Kind.DENIAL, Kind.FAILURE) else SUCCESS
-        if any(is_below(key.name, zone) for zone in self._disabled[where]):
+        if self._disabled[where] and in_zones(key.name, self._disabled[where]):
             return Kept(shown)
-        item = Item(shown._replace(flags=reply.flags), ttl, self._process.clock())
-        if refreshes and where == SUCCESS:
-            self._store.forget_denial(key)
-        self._put(where, key, item, counters)
-        return Kept(shown, item)
-
-    def _put(self, where: str, key: Key, item: Item, counters: Counters) -> None:
-        evicted = self._store.put(where, key, item)
-        if evicted:
+        item = Item(shown, reply.flags, ttl, self._process.clock())
+        if refreshes and where == SUCCESS and self._store.forget_denial(key):
+            counters.entries[DENIAL].set(self._store.size(DENIAL))
+        if evicted := self._store.put(where, key, item):
             counters.evictions[where].inc(evicted)
-        for kind in KINDS:
-            counters.entries[kind].set(self._store.size(kind))
+        counters.entries[where].set(self._store.size(where))
+        return Kept(shown, item)
 
     def _ttl(self, reply: Message, kind: Kind) -> int:
         if kind is Kind.FAILURE:
@@ -76,3 +72,8 @@ class Keeper:
             additional=with_ttl(reply.additional, ttl),
             edns=None,
         )
+
+
+def in_zones(name: str, zones: Sequence[str]) -> bool:
+    """Whether ``name`` is in one of ``zones``, all in lower case."""
+    return any(is_below(name, zone) for zone in zones)

@@ -75,11 +75,10 @@ from collections.abc import Callable
 from math import ceil
 
 from pydns.dns.message import Message, Replay
-from pydns.dns.name import is_below
 from pydns.dns.types import Flag
 from pydns.plugin import Block, Plugin, Query
 from pydns.plugins.cache.counters import Counters
-from pydns.plugins.cache.keeper import Keeper
+from pydns.plugins.cache.keeper import Keeper, in_zones
 from pydns.plugins.cache.options import CacheOptions
 from pydns.plugins.cache.refresh import Refresher, asking
 from pydns.plugins.cache.store import Found, Key, Store
@@ -109,7 +108,7 @@ class Cache(Plugin):
         await self._refresher.stop()
 
     async def serve(self, query: Query) -> Message:
-        if not any(is_below(query.name, zone) for zone in self._zones):
+        if not in_zones(query.name, self._zones):
             return await self.next(query)
         counters = self._counters_of(query)
         counters.requests.inc()

@@ -75,8 +75,9 @@ class Store:
         part[key] = item
         return part.evicted - before
 
-    def forget_denial(self, key: Key) -> None:
-        self._parts[DENIAL].pop(key, None)
+    def forget_denial(self, key: Key) -> bool:
+        """Whether there was one."""
+        return self._parts[DENIAL].pop(key, None) is not None
 
     def size(self, where: str) -> int:
         return len(self._parts[where])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pydns.dns.message import Message, Question, pack
 from pydns.dns.types import Flag, Type, rcode_name
-from pydns.metrics import Metrics
+from pydns.metrics import Metrics, Series
 from pydns.plugin import Process
 from pydns.plugins.forward.options import ForwardOptions
 from pydns.upstream.exchange import Upstream
@@ -65,7 +65,9 @@ class Target:
         failed = counters.failures.labels("forward", to).inc
         self.health = Health(self.probe, conf.health_check.interval, failed, process.sleep)
         self._max_fails = conf.max_fails
-        self._counters = counters
+        self._durations = counters.durations
+        self._series: dict[int, Series] = {}
+        self._to = to
         self._sockets = {
             (proto, reused): family.labels("forward", to, proto)
             for proto in ("udp", "tcp")
@@ -85,7 +87,11 @@ class Target:
             self.health.check()
 
     def took(self, seconds: float, rcode: int) -> None:
-        self._counters.durations.labels("forward", str(self.upstream), rcode_name(rcode)).observe(seconds)
+        """Note a reply."""
+        series = self._series.get(rcode)
+        if series is None:
+            series = self._series[rcode] = self._durations.labels("forward", self._to, rcode_name(rcode))
+        series.observe(seconds)
 
     def _dialled(self, transport: str, reused: bool) -> None:
         self._sockets[transport, reused].inc()
