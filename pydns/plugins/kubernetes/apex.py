@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pydns.dns.message import RR
 from pydns.dns.rdata import soa
 from pydns.dns.types import Type
-from pydns.k8s.objects import EndpointSlice, Port
+from pydns.k8s.objects import NO_PORT, EndpointSlice, Port
 from pydns.k8s.store import Store
 from pydns.plugins.kubernetes.consent import Tag, Tags
 from pydns.plugins.kubernetes.qname import SERVICES
@@ -25,7 +25,7 @@ EXPIRE = 86400
 MAX_SOA_TTL = 300
 """Seconds that the SOA record, and so a denial, lives at most."""
 
-_NO_PORT = Port("", 0, "")
+_NO_PORT = Port("", NO_PORT, "")
 
 
 class Servers(NamedTuple):

@@ -33,7 +33,7 @@ class Reverse:
         return [
             self._name(part.namespace, part.service, endpoint_name(endpoint, self._pod_names))
             for part, endpoint in self._store.endpoints_by_ip(address)
-            if self._is_exposed(part.namespace, tags)
+            if part.service and self._is_exposed(part.namespace, tags)
         ], tags
 
     def _is_exposed(self, namespace: str, tags: list[Tag]) -> bool:
