@@ -12,6 +12,7 @@ Rules, in the order in which they are checked (CoreDNS ``Server.ServeDNS``):
 7. The reply has an OPT record where the query has one: the client's size, the upper eight flags of the client (DO is
    one), and only the options that a plugin put there (RFC 6891 section 6.1.1).
 8. The reply is cut at the client's size.
+9. A `Replay` holds for common queries only: opcode QUERY, no records, no EDNS option that could matter.
 
 It names no plugin and opens no socket.
 """
@@ -22,7 +23,7 @@ import traceback
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pydns.dns.edns import DO, MIN_SIZE, Edns
+from pydns.dns.edns import DO, MIN_SIZE, Edns, OptionCode
 from pydns.dns.message import Message, Question, Replay, pack, parse, uncompressed_size
 from pydns.dns.name import suffixes
 from pydns.dns.types import OPCODE_MASK, Class, Flag, Opcode, Rcode, Type
@@ -35,6 +36,7 @@ MAX_DEPTH = 8
 MAX_DATAGRAM = 65507
 """Octets that fit into a UDP datagram over IPv4."""
 
+_HARMLESS = frozenset((OptionCode.COOKIE, OptionCode.KEEPALIVE, OptionCode.PADDING))
 _KEPT_FLAGS = 0xFF00
 _NO_QUESTION = Question(".", Type.NONE, 0)
 
@@ -94,7 +96,7 @@ class Dispatcher:
         limit = query.max_size if query.transport == "tcp" else min(query.max_size, MAX_DATAGRAM)
         try:
             reply = await self._answer(query)
-            return Reply(pack(reply, limit), reply.replay)
+            return Reply(pack(reply, limit), reply.replay if _is_common(query.message) else None)
         except Dropped:
             return None
         except Exception as bug:  # noqa: BLE001  rule 6: a bug costs one query
@@ -168,6 +170,12 @@ class Dispatcher:
         else:
             _log.error(text)
         return _with_edns(query.reply(Rcode.SERVFAIL), query)
+
+
+def _is_common(query: Message) -> bool:
+    """Rule 9."""
+    options = () if query.edns is None else query.edns.options
+    return query.opcode == Opcode.QUERY and not query.records() and all(code in _HARMLESS for code, _ in options)
 
 
 def _with_edns(reply: Message, query: Query) -> Message:

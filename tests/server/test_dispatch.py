@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pydns.dns import Edns, Flag, Message, Question, Rcode
-from pydns.dns.message import Replay, pack, parse
+from pydns.dns.message import RR, Replay, pack, parse
 from pydns.dns.types import Opcode
 from pydns.plugin import Address, Query, Settings
 from pydns.server.dispatch import MAX_DEPTH, Chain, Dispatcher
@@ -253,6 +253,23 @@ async def test_consent_takes_every_link_and_the_reply(replay_safe: bool) -> None
     reply = await make_dispatcher({".": chain}).handle(packet(), CLIENT, LOCAL, "udp")
     assert reply is not None
     assert reply.replay == (consent if replay_safe else None)
+
+
+@pytest.mark.parametrize(
+    "data, kept",
+    [
+        (packet(edns=Edns(1232, options=((10, b"12345678"), (12, bytes(9))))), True),
+        (packet(edns=Edns(1232, options=((8, b"\0\1\x18\0\xc0\0\2"),))), False),
+        (packet(edns=Edns(1232, options=((65001, b""),))), False),
+        (packet(flags=Opcode.NOTIFY << 11), False),
+        (packet(additional=(RR("key.", 250, 0, b"", 255),)), False),
+    ],
+)
+async def test_consent_is_for_common_queries(data: bytes, kept: bool) -> None:
+    chain = answer(change=lambda reply: reply._replace(replay=Replay(until=1060.0)))
+    reply = await make_dispatcher({".": chain}).handle(data, CLIENT, LOCAL, "udp")
+    assert reply is not None
+    assert (reply.replay is not None) is kept
 
 
 @pytest.mark.parametrize("edns", [None, Edns(1232)])
