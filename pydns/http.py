@@ -2,13 +2,18 @@
 
 A listener lives as long as somebody holds a route on it.  Of several handlers of one route the youngest answers: after
 a reload the new configuration's, and the old one's again if the new one is taken back.
+
+aiohttp takes a third of a second to import, so that happens only when something listens (``pydns check`` does not).
 """
+
+from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-import aiohttp
-from aiohttp import web
+if TYPE_CHECKING:
+    from aiohttp import web
 
 Handler = Callable[[], Awaitable[tuple[int, str, bytes]]]
 """Gives (status, content type, body) for a GET."""
@@ -52,6 +57,8 @@ class HttpListeners:
         return {address: listener.runner.addresses[0][1] for address, listener in self._listeners.items()}
 
     async def _open(self, address: str) -> _Listener:
+        from aiohttp import web
+
         host, _, port = address.rpartition(":")
         routes: dict[str, list[Handler]] = {}
 
@@ -77,6 +84,8 @@ class HttpListeners:
 
 async def probe(url: str, timeout: float) -> str:
     """Ask for ``url`` with GET; what went wrong within ``timeout`` seconds, empty when any answer came."""
+    import aiohttp
+
     try:
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(timeout)) as session, session.get(url):
             return ""
