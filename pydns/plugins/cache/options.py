@@ -3,13 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pydns.corefile.line import Line
 from pydns.corefile.options import WRONG_ARGS, Options, argument, flag, option
-from pydns.corefile.types import choice, duration, integer, percentage, seconds, text, zone, zones
+from pydns.corefile.types import (
+    Converter,
+    Mismatch,
+    Several,
+    choice,
+    duration,
+    integer,
+    percentage,
+    seconds,
+    text,
+    zone,
+    zones,
+)
 from pydns.plugins.cache.store import DENIAL, SUCCESS
 
 LONGEST_RECHECK = 300
+"""Seconds (RFC 8767 section 5)."""
+
+T = TypeVar("T")
+
+
+def _strict(convert: Converter[T]) -> Converter[T]:
+    """The same for an optional argument that is never passed over for the next."""
+
+    def strictly(word: str) -> T:
+        try:
+            return convert(word)
+        except Mismatch as error:
+            raise ValueError(str(error)) from None
+
+    return Converter(strictly, convert.metavar)
 
 
 @dataclass
@@ -17,8 +45,8 @@ class Bound(Options):
     """``CAPACITY [TTL [MINTTL]]``; further words are swallowed with a warning, as CoreDNS swallows them."""
 
     capacity: int = argument(integer())
-    ttl: int | None = argument(seconds(1), default=None)
-    minttl: int = argument(seconds(0), default=5)
+    ttl: int | None = argument(_strict(seconds(1)), default=None)
+    minttl: int = argument(_strict(seconds(0)), default=5)
     extra: tuple[str, ...] = argument(text, many=True)
 
     @classmethod
@@ -44,7 +72,7 @@ class Prefetch(Options):
     """``AMOUNT [DURATION [PERCENTAGE%]]``."""
 
     amount: int = argument(integer(0))
-    gap: float = argument(duration(), default=60.0, name="DURATION")
+    gap: float = argument(_strict(duration()), default=60.0, name="DURATION")
     percent: int = argument(percentage, default=10, name="PERCENTAGE%")
 
     @classmethod
@@ -128,10 +156,14 @@ class NotServed(Options):
 
 @dataclass
 class Disable(Options):
-    """``success|denial [ZONES...]``."""
+    """``success|denial [ZONES...]``; all zones without a word.  A word that is no zone stands for none."""
 
     kind: str = argument(choice(SUCCESS, DENIAL))
-    zones: tuple[str, ...] = argument(zone, many=True)
+    zones: tuple[str, ...] = argument(Several(lambda word: (zone(word),), "ZONE"), many=True)
+
+    def validate(self, line: Line) -> None:
+        if len(line.args) == 1:
+            self.zones = (".",)
 
 
 @dataclass
@@ -176,5 +208,5 @@ class CacheOptions(Options):
 
     def disabled_zones(self, kind: str) -> tuple[str, ...]:
         """The zones whose replies of this kind are not kept; the last line of its kind counts."""
-        lines = [disable.zones or (".",) for disable in self.disabled if disable.kind == kind]
+        lines = [disable.zones for disable in self.disabled if disable.kind == kind]
         return lines[-1] if lines else ()

@@ -9,7 +9,19 @@ from ipaddress import IPv4Address, IPv6Address
 from pydns.corefile.duration import format_duration
 from pydns.corefile.line import CorefileError, Line
 from pydns.corefile.options import Options, argument, flag, option
-from pydns.corefile.types import Address, address, choice, duration, integer, ip, named, text, zone_or_cidr, zones
+from pydns.corefile.types import (
+    Address,
+    Converter,
+    address,
+    choice,
+    duration,
+    integer,
+    ip,
+    named,
+    text,
+    zone_or_cidr,
+    zones,
+)
 from pydns.dns.name import normalize
 from pydns.dns.types import Rcode
 from pydns.plugins.forward.to import PORT, read_targets
@@ -18,6 +30,23 @@ from pydns.upstream.policy import NAMES
 UINT32 = 2**32 - 1
 RCODES: Mapping[str, int] = {rcode.name: rcode.value for rcode in Rcode} | {"NOTIMPL": Rcode.NOTIMP, "BADSIG": 16}
 """The names that CoreDNS knows."""
+
+
+_rcode = named(RCODES, "rcode")
+
+
+def _positive(word: str) -> float:
+    seconds = duration()(word)
+    if seconds <= 0:
+        raise ValueError(f"must be positive: {word}")
+    return seconds
+
+
+def _failure(word: str) -> int:
+    rcode = _rcode(word)
+    if rcode == Rcode.NOERROR:
+        raise ValueError("cannot be used with NOERROR")
+    return rcode
 
 
 @dataclass
@@ -101,14 +130,16 @@ class ForwardOptions(Options):
         integer(0), default=0, help="queries under way above which others are REFUSED; 0 for all"
     )
     next: tuple[int, ...] = option(
-        named(RCODES, "rcode"), many=True, help="replies with these rcodes pass the query to the next forward line"
+        _rcode, many=True, help="replies with these rcodes pass the query to the next forward line"
     )
     next_on_nodata: bool = flag(help="so do replies with rcode NOERROR and no answer")
     failover: tuple[int, ...] = option(
-        named(RCODES, "rcode"), many=True, help="replies with these rcodes pass the query to the next upstream"
+        Converter(_failure, "RCODE"), many=True, help="replies with these rcodes pass the query to the next upstream"
     )
     failfast_all_unhealthy_upstreams: bool = flag(help="SERVFAIL instead of a random try when all upstreams are down")
-    read_timeout: float = option(duration(), default=2.0, help="how long one upstream has to reply")
+    read_timeout: float = option(
+        Converter(_positive, "DURATION"), default=2.0, help="how long one upstream has to reply"
+    )
     source_address: IPv4Address | IPv6Address | None = option(ip, help="the local address that queries leave from")
     resolver: tuple[Address, ...] = option(
         address(PORT), many=True, help="servers that know the host names among TO, in place of the system's"
@@ -126,10 +157,6 @@ class ForwardOptions(Options):
         if self.max_age and self.max_age < self.expire:
             age, expire = format_duration(self.max_age), format_duration(self.expire)
             raise line.error(f"max_age ({age}) must not be less than expire ({expire})")
-        if self.read_timeout <= 0:
-            raise line.error(f"read_timeout must be positive: {format_duration(self.read_timeout)}")
-        if Rcode.NOERROR in self.failover:
-            raise line.error("NoError cannot be used in failover")
         if len(self.origin) > 1:
             line.warn(f"{line.args[0]} stands for several zones, only {self.zone} is forwarded")
         self.targets = read_targets(line, self.to)

@@ -107,7 +107,7 @@ def test_health_check(words: str, expected: tuple[float, bool, str]) -> None:
         (". 192.0.2.1", "expire -1s", "expire must be at least 0: -1"),
         (". 192.0.2.1", "expire 30s\nmax_age 10s", "max_age (10s) must not be less than expire (30s)"),
         (". 192.0.2.1", "read_timeout 0s", "read_timeout must be positive: 0s"),
-        (". 192.0.2.1", "failover NOERROR", "NoError cannot be used in failover"),
+        (". 192.0.2.1", "failover NOERROR", "failover cannot be used with NOERROR"),
         (". 192.0.2.1", "next NOSUCH", "next must be the name of a DNS rcode"),
         (". 192.0.2.1", "except", "Wrong argument count or unexpected line ending after 'except'"),
         (". 192.0.2.1", "force_tcp yes", "Wrong argument count or unexpected line ending after 'yes'"),
@@ -127,6 +127,12 @@ def test_errors(head: str, block: str, message: str) -> None:
     with pytest.raises(CorefileError, match=r"^plugin/forward: Corefile:[234] - Error during parsing: ") as raised:
         parse(block, head)
     assert message in str(raised.value)
+
+
+def test_errors_name_the_property_s_line() -> None:
+    for block in ("failover NOERROR", "read_timeout 0s", "health_check 1s always", "tls"):
+        with pytest.raises(CorefileError, match="Corefile:3 - "):
+            parse(block)
 
 
 def test_the_page_names_what_is_not_served() -> None:
