@@ -1,8 +1,4 @@
-"""# cache
-
-## Name
-
-*cache* - keeps replies and serves them again.
+"""Keeps replies and serves them again.
 
 ## Description
 

@@ -1,8 +1,4 @@
-"""# forward
-
-## Name
-
-*forward* - sends queries to other DNS servers.
+"""Sends queries to other DNS servers.
 
 ## Description
 
