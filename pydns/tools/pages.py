@@ -78,8 +78,10 @@ def _table(rows: list[Row]) -> Iterator[str]:
     yield "| option | default | meaning |"
     yield "|---|---|---|"
     for row in rows:
-        option = f"{row.name} {row.arguments}".strip()
-        yield f"| `{_cell(option)}` | {_cell(row.default)} | {_cell(row.help)} |"
+        remark = row.arguments.startswith("(")
+        option = row.name if remark else f"{row.name} {row.arguments}".strip()
+        help = f"{row.help} {row.arguments}".strip() if remark else row.help
+        yield f"| `{_cell(option)}` | {_cell(row.default)} | {_cell(help)} |"
 
 
 def _cell(text: str) -> str:

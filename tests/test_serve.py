@@ -1,0 +1,156 @@
+"""The server as a process, and what a reload reads anew."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from pydns.corefile.line import CorefileError
+from pydns.dns.message import parse
+from pydns.serve import Configuration, Options
+from pydns.version import version_lines
+from tests.server.parts import UdpClient, free_port, in_time, make_process, packet
+
+
+@asynccontextmanager
+async def started(*words: str, directory: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+    """``pydns`` with these words, in ``directory``."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "pydns", *words, cwd=directory, stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def line_of(process: asyncio.subprocess.Process) -> str:
+    assert process.stdout is not None
+    return (await in_time(process.stdout.readline())).decode().rstrip("\n")
+
+
+async def output_of(process: asyncio.subprocess.Process) -> tuple[str, str]:
+    out, err = await asyncio.wait_for(process.communicate(), 10)
+    return out.decode(), err.decode()
+
+
+def corefile(directory: Path, text: str) -> Path:
+    path = directory / "Corefile"
+    path.write_text(text)
+    return path
+
+
+async def test_it_says_what_it_serves_and_answers_until_sigterm(tmp_path: Path) -> None:
+    port = free_port()
+    corefile(tmp_path, f".:{port} {{\n    bind 127.0.0.1\n    whoami\n}}\n")
+    async with started(directory=tmp_path) as process:
+        assert [await line_of(process) for _ in range(3)] == [f".:{port} on 127.0.0.1", *version_lines()]
+        with UdpClient("127.0.0.1", port) as client:
+            assert parse(await client.ask(packet())).additional
+        process.send_signal(signal.SIGTERM)
+        assert await output_of(process) == ("[INFO] SIGTERM: Shutting down servers then terminating\n", "")
+        assert process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "first, second, lines, status",
+    [
+        (signal.SIGQUIT, None, ["[INFO] SIGQUIT: Quitting process immediately"], 0),
+        (
+            signal.SIGINT,
+            signal.SIGINT,
+            [
+                "[INFO] SIGINT: Shutting down",
+                "[INFO] plugin/health: Going into lameduck mode for 1m0s",
+                "[INFO] SIGINT: Force quit",
+            ],
+            2,
+        ),
+    ],
+)
+async def test_some_signals_do_not_wait(
+    tmp_path: Path, first: signal.Signals, second: signal.Signals | None, lines: list[str], status: int
+) -> None:
+    port, health = free_port(), free_port()
+    text = f".:{port} {{\n    bind 127.0.0.1\n    health 127.0.0.1:{health} {{\n        lameduck 1m\n    }}\n}}\n"
+    corefile(tmp_path, text)
+    async with started("-quiet", "-pidfile", "pid", "-conf", "Corefile", directory=tmp_path) as process:
+        with UdpClient("127.0.0.1", port) as client:
+            while True:
+                try:
+                    await client.ask(packet())
+                    break
+                except ConnectionRefusedError:
+                    await asyncio.sleep(0.01)  # it starts
+        process.send_signal(first)
+        written = [await line_of(process) for _ in lines[:-1]]
+        if second is not None:
+            process.send_signal(second)
+        out, err = await output_of(process)
+        assert [*written, *out.splitlines()] == lines
+        assert (err, process.returncode, (tmp_path / "pid").exists()) == ("", status, False)
+
+
+@pytest.mark.parametrize(
+    "text, error",
+    [
+        (". {\nwhoamy\n}\n", "Corefile:2 - Error during parsing: Unknown directive 'whoamy' (did you mean 'whoami'?)"),
+        (None, "loading Caddyfile via flag: open Corefile: no such file or directory"),
+    ],
+)
+async def test_what_is_wrong_is_one_line_and_status_1(tmp_path: Path, text: str | None, error: str) -> None:
+    if text is not None:
+        corefile(tmp_path, text)
+    async with started("-conf", "Corefile", directory=tmp_path) as process:
+        assert await output_of(process) == ("", f"{error}\n")
+        assert process.returncode == 1
+
+
+# What a reload reads.
+
+
+def test_a_reload_reads_the_file_anew(tmp_path: Path) -> None:
+    path = corefile(tmp_path, "a {\n}\n")
+    configuration = Configuration(Options(conf=str(path)), make_process())
+    assert configuration.make().blocks[0].zones == ("a.",)
+    path.write_text("b {\n")
+    with pytest.raises(CorefileError):
+        configuration.make()
+    path.write_text("b {\n}\n")
+    assert configuration.make().blocks[0].zones == ("b.",)
+
+
+def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("a {\n}\n"))
+    configuration = Configuration(Options(conf="stdin"), make_process())
+    for _ in range(2):
+        assert configuration.make().blocks[0].zones == ("a.",)
+
+
+@pytest.mark.parametrize("text", [None, "", "# nothing\n"])
+def test_without_a_corefile_there_is_the_built_in_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        corefile(tmp_path, text)
+    (block,) = Configuration(Options(dns_port=1053), make_process()).make().blocks
+    assert [str(key) for key in block.keys] == ["dns://.:1053"]
+    assert list(block.plugins) == ["log", "whoami"]
+
+
+def test_warnings_of_a_corefile_are_logged(tmp_path: Path, log_lines: list[str]) -> None:
+    path = corefile(tmp_path, "a {\n}\n}\n")
+    Configuration(Options(conf=str(path)), make_process()).make()
+    assert log_lines == [f"[WARNING] {path}:3 - Warning: a '}}' without '{{' is taken as the zone '}}'"]

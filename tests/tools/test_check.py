@@ -1,0 +1,98 @@
+"""The report on a Corefile."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pydns.tools.check import check
+
+
+@pytest.fixture(autouse=True)
+def in_its_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def report(text: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[str]]:
+    Path("Corefile").write_text(text)
+    status = check("Corefile")
+    return status, capsys.readouterr().out.splitlines()
+
+
+def test_the_order_is_the_one_in_which_plugins_run(capsys: pytest.CaptureFixture[str]) -> None:
+    text = ".:53 example.org {\n    forward . 192.0.2.1\n    cache\n    ready\n    errors\n    health\n}\na {\n}\n"
+    assert report(text, capsys) == (
+        0,
+        [
+            ".:53 example.org.:53",
+            "  queries pass: errors > cache > forward",
+            "  beside them:  ready health",
+            "",
+            "a.:53",
+            "  queries pass: none, so all are REFUSED",
+            "",
+            "no problems",
+        ],
+    )
+
+
+def test_all_problems_are_shown_in_the_order_of_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (
+        ". {\n    cache x y {\n        foo\n    }\n    errors {\n        bar\n    }\n}\n. {\n    rewrite\n    any\n}\n"
+    )
+    status, lines = report(text, capsys)
+    assert status == 1
+    assert [line.split(" - ")[0] for line in lines[:4]] == [
+        "plugin/cache: Corefile:3",
+        "plugin/errors: Corefile:6",
+        "Corefile:9",
+        "plugin/rewrite: Corefile:10",
+    ]
+    assert lines[4:] == [
+        "",
+        ".:53",
+        "  queries pass: none, so all are REFUSED",
+        "",
+        ".:53",
+        "  queries pass: any",
+        "",
+        "4 problems: the server would not start",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text, problem",
+    [
+        (". {\n    whoami\n", "Corefile:2 - Syntax error: Unexpected token 'whoami', expecting '}'"),
+        (". {\nwhoamy\n}\n", "Corefile:2 - Error during parsing: Unknown directive 'whoamy' (did you mean 'whoami'?)"),
+    ],
+)
+def test_a_file_that_does_not_parse_has_one_problem(
+    text: str, problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert report(text, capsys) == (1, [problem])
+
+
+def test_a_missing_file_is_a_problem(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check("nope") == 1
+    assert capsys.readouterr().out == "loading Caddyfile via flag: open nope: no such file or directory\n"
+
+
+def test_what_coredns_swallows_is_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    status, lines = report("a {\n    any\n}\n}\n", capsys)
+    assert status == 0
+    assert lines[0] == "Corefile:4 - Warning: a '}' without '{' is taken as the zone '}'"
+    assert lines[-1] == "1 warning: the server would start"
+
+
+def test_no_api_is_asked_and_little_imported() -> None:
+    Path("Corefile").write_text(". {\n    kubernetes cluster.local\n    health\n    prometheus\n}\n")
+    code = (
+        "import sys; from pydns.tools.check import check; check('Corefile'); "
+        "print([name for name in ('aiohttp', 'kubernetes', 'rich') if name in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.splitlines()[-2:] == ["no problems", "[]"]
