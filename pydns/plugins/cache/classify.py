@@ -60,15 +60,15 @@ def is_storable(reply: Message, kind: Kind) -> bool:
     return kind is not Kind.ANSWER or not reply.answer or answers_question(reply)
 
 
-def lowest_ttl(reply: Message, kind: Kind, highest: int) -> int:
-    """Seconds that the records of ``reply`` agree to, at most ``highest``.
+def lowest_ttl(reply: Message, kind: Kind) -> int:
+    """Seconds that the records of ``reply`` agree to.
 
     A denial lasts no longer than the SOA record's MINIMUM (RFC 2308 section 5; CoreDNS looks at its TTL alone).
     """
     records = reply.records()
     if kind not in (Kind.ANSWER, Kind.DENIAL) or not records:
         return FALLBACK
-    lowest = min(highest, *(record.ttl for record in records))
+    lowest = min(record.ttl for record in records)
     if kind is Kind.DENIAL:
         minima = [soa_minimum(record.rdata) for record in reply.authority if record.type == Type.SOA]
         lowest = min([lowest, *minima])

@@ -59,8 +59,8 @@ class Keeper:
     def _ttl(self, reply: Message, kind: Kind) -> int:
         if kind is Kind.FAILURE:
             return int(self._conf.servfail)
-        bound = self._conf.denial if kind is Kind.DENIAL else self._conf.success
-        return bound.clamp(lowest_ttl(reply, kind, bound.highest))
+        clamp = self._conf.clamp_denial if kind is Kind.DENIAL else self._conf.clamp_success
+        return clamp(lowest_ttl(reply, kind))
 
     @staticmethod
     def _shown(query: Query, reply: Message, ttl: int) -> Message:

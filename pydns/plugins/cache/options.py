@@ -22,6 +22,8 @@ from pydns.corefile.types import (
 )
 from pydns.plugins.cache.store import DENIAL, SUCCESS
 
+SHORTEST, LONGEST_SUCCESS, LONGEST_DENIAL = 5, 3600, 1800
+"""Bounds of TTLs in seconds."""
 LONGEST_RECHECK = 300
 """Seconds (RFC 8767 section 5)."""
 
@@ -46,7 +48,7 @@ class Bound(Options):
 
     capacity: int = argument(integer())
     ttl: int | None = argument(_strict(seconds(1)), default=None)
-    minttl: int = argument(_strict(seconds(0)), default=5)
+    minttl: int | None = argument(_strict(seconds(0)), default=None)
     extra: tuple[str, ...] = argument(text, many=True)
 
     @classmethod
@@ -56,15 +58,6 @@ class Bound(Options):
     def validate(self, line: Line) -> None:
         if self.extra:
             line.warn(f"'{' '.join(self.extra)}' is left out: usage: {line.name} {self.usage()}")
-
-    def clamp(self, ttl: int) -> int:
-        """``ttl`` within the bounds; the upper one is stronger."""
-        return min(max(ttl, self.minttl), self.highest)
-
-    @property
-    def highest(self) -> int:
-        assert self.ttl is not None
-        return self.ttl
 
 
 @dataclass
@@ -180,12 +173,16 @@ class CacheOptions(Options):
     zones: tuple[str, ...] = argument(
         zones, many=True, help="only names in these zones, the server block's if not given"
     )
-    success: Bound = option(Bound, default=Bound(capacity=10000), help="bounds of positive replies")
-    denial: Bound = option(Bound, default=Bound(capacity=10000), help="bounds of denials")
-    prefetch: Prefetch = option(
+    success: Bound = option(
+        Bound,
+        default=Bound(capacity=10000),
+        help="the positive replies kept, and bounds of their TTL; MINTTL is 5 if not given",
+    )
+    denial: Bound = option(Bound, default=Bound(capacity=10000), help="the same for denials")
+    prefetch: Prefetch | None = option(
         Prefetch,
-        default=Prefetch(amount=0),
-        help="a reply asked for AMOUNT times without a gap of DURATION is refreshed when PERCENTAGE of its TTL is left",
+        help="a reply asked for AMOUNT times without a gap of DURATION (1m) is refreshed when PERCENTAGE of its TTL is "
+        "left (10%)",
     )
     serve_stale: ServeStale | None = option(
         ServeStale, help="expired replies are served for DURATION, while they are refreshed or when that fails"
@@ -199,12 +196,18 @@ class CacheOptions(Options):
     )
     keepttl: bool = flag(help="TTLs do not count down while a reply is kept")
 
-    def validate(self, line: Line) -> None:
-        self.success = self._bound(self.success, 3600)
-        self.denial = self._bound(self.denial, 1800)
+    def clamp_success(self, ttl: int) -> int:
+        """The TTL of a positive reply whose records agree to ``ttl``."""
+        return self._clamp(ttl, self.success, LONGEST_SUCCESS)
 
-    def _bound(self, bound: Bound, highest: int) -> Bound:
-        return Bound(capacity=bound.capacity, ttl=bound.ttl or self.ttl or highest, minttl=bound.minttl)
+    def clamp_denial(self, ttl: int) -> int:
+        """The TTL of a denial whose records agree to ``ttl``."""
+        return self._clamp(ttl, self.denial, LONGEST_DENIAL)
+
+    def _clamp(self, ttl: int, bound: Bound, longest: int) -> int:
+        """Within the bounds, of which the upper one is stronger."""
+        least = SHORTEST if bound.minttl is None else bound.minttl
+        return min(max(ttl, least), bound.ttl or self.ttl or longest)
 
     def disabled_zones(self, kind: str) -> tuple[str, ...]:
         """The zones whose replies of this kind are not kept; the last line of its kind counts."""

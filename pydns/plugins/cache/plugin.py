@@ -75,7 +75,7 @@ from pydns.dns.types import Flag
 from pydns.plugin import Block, Plugin, Query
 from pydns.plugins.cache.counters import Counters
 from pydns.plugins.cache.keeper import Keeper, in_zones
-from pydns.plugins.cache.options import CacheOptions
+from pydns.plugins.cache.options import CacheOptions, Prefetch
 from pydns.plugins.cache.refresh import Refresher, asking
 from pydns.plugins.cache.store import Found, Key, Store
 
@@ -91,6 +91,7 @@ class Cache(Plugin):
         super().__init__(block, conf)
         self._conf = conf
         self._stale = conf.serve_stale
+        self._prefetch = conf.prefetch or Prefetch(amount=0)
         self._zones = conf.zones or block.zones
         self._label = ",".join(self._zones)
         self._clock = self.process.clock
@@ -137,7 +138,7 @@ class Cache(Plugin):
         item = found.item
         left = item.left(now)
         reply = item.reply(query, item.ttl if self._conf.keepttl else left)
-        prefetch = self._conf.prefetch
+        prefetch = self._prefetch
         if prefetch.amount:
             item.count(now, 1, prefetch.gap)
             if left <= ceil(prefetch.percent / 100 * item.ttl):
@@ -162,8 +163,8 @@ class Cache(Plugin):
         """Consent to send a hit again for the second in which its TTL does not change; each replay is another hit."""
         item = found.item
         counted: list[Callable[[int], None]] = [counters.requests.inc, counters.hits[found.where].inc]
-        if self._conf.prefetch.amount:
-            counted.append(lambda times: item.count(self._clock(), times, self._conf.prefetch.gap))
+        if self._prefetch.amount:
+            counted.append(lambda times: item.count(self._clock(), times, self._prefetch.gap))
         return Replay(item.next_tick(self._clock()), counters=tuple(counted))
 
     def _counters_of(self, query: Query) -> Counters:
