@@ -30,7 +30,8 @@ CLUSTERS = Path(__file__).parent / "clusters"
 class Ask:
     """One question; `expected` is None where the reference says nothing. `heard` and `log`: None = not looked at.
 
-    `differing` is what the server under test answers in place of `expected`, by the named `differences`.
+    `differing` is what the server under test answers in place of `expected`, by the named `differences`, and
+    `differing_log` what it logs in place of `log`.
     """
 
     question: Question
@@ -39,6 +40,7 @@ class Ask:
     differing: Reply | None = None
     heard: tuple[str, ...] | None = None
     log: tuple[str, ...] | None = None
+    differing_log: tuple[str, ...] | None = None
     place: str = ""
 
 
@@ -263,7 +265,7 @@ def _differing(step: Ask, line: Block, settings: Settings) -> Ask:
     if unknown or not names.strip():
         raise line.error(f"differences.py has no {sorted(unknown)}")
     reply = change_reply(step.expected, words, line, settings)
-    return replace(step, differences=tuple(names.split()), differing=reply)
+    return replace(step, differences=tuple(names.split()), differing=reply, differing_log=_remarks(line, "log"))
 
 
 def _remarks(block: Block, directive: str) -> tuple[str, ...] | None:
