@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,7 +53,14 @@ class Configuration:
 
 def serve(options: Options) -> int:
     """Run until a signal ends it; the exit status."""
+    _raise_file_limit()
     return asyncio.run(_serve(options))
+
+
+def _raise_file_limit() -> None:
+    """Allow as many open files as the process may have: each connection is one (Go programs do so by themselves)."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 async def _serve(options: Options) -> int:

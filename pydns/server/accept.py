@@ -9,6 +9,8 @@ Rules (miekg/dns ``DefaultMsgAcceptFunc`` and ``serveDNS``, which CoreDNS leaves
 4. These replies have the query's flags other than Z and AA, and no records; a question only where nothing but the
    records behind it is wrong.
 
+5. A header that promises a question where the message ends: SERVFAIL, RD and CD kept.
+
 It knows no zones and no sockets.
 """
 
@@ -47,12 +49,19 @@ def accept(data: bytes) -> Message | None:
     if questions == 1 and answers <= 1 and authorities <= 1 and additionals <= 2:
         try:
             message = parse(data)
+            if message.question is None:
+                raise Rejected(_without_question(message))
             if message.edns is None or _well_formed(message.edns):
                 return message
             question = message.question
         except WireError:
             question = _question(data)
     raise Rejected(Message(ident, Flag.QR | word & _KEPT, Rcode.FORMERR, question))
+
+
+def _without_question(message: Message) -> Message:
+    kept = OPCODE_MASK | (Flag.RD | Flag.CD if message.opcode == Opcode.QUERY else 0)
+    return Message(message.id, Flag.QR | message.flags & kept, Rcode.SERVFAIL)
 
 
 def _question(data: bytes) -> Question | None:

@@ -10,7 +10,8 @@ Rules, in the order in which they are checked (CoreDNS ``Server.ServeDNS``):
 6. `Failure` becomes an empty reply with its rcode, `Dropped` no reply, any other exception SERVFAIL and a log line;
    with *debug* it ends the process.
 7. The reply has an OPT record where the query has one: the client's size, the upper eight flags of the client (DO is
-   one), and only the options that a plugin put there (RFC 6891 section 6.1.1).
+   one), and only the options that a plugin put there (RFC 6891 section 6.1.1).  Without one a response code above 15
+   cannot be told and is SERVFAIL.
 8. The reply is cut at the client's size.
 9. A `Replay` holds for common queries only: opcode QUERY, no records, no EDNS option that could matter.
 
@@ -25,8 +26,8 @@ from typing import NamedTuple
 
 from pydns.dns.edns import DO, MIN_SIZE, Edns, OptionCode
 from pydns.dns.message import Message, Question, Replay, pack, parse, uncompressed_size
-from pydns.dns.name import suffixes
-from pydns.dns.types import OPCODE_MASK, Class, Flag, Opcode, Rcode, Type
+from pydns.dns.name import parent, suffixes
+from pydns.dns.types import RCODE_MASK, Class, Flag, Opcode, Rcode, Type
 from pydns.log import Log
 from pydns.plugin import Address, Counts, Dropped, Failure, Process, Query, Serve, Settings
 from pydns.server.accept import Rejected, accept
@@ -87,8 +88,6 @@ class Dispatcher:
             return Reply(pack(rejected.reply))
         if message is None:
             return None
-        if message.question is None:
-            return Reply(pack(_bare(message)))
         query = Query(message, client, local, transport, self, size=len(data), received=self.process.clock())
         return await self._reply(query)
 
@@ -96,7 +95,8 @@ class Dispatcher:
         limit = query.max_size if query.transport == "tcp" else min(query.max_size, MAX_DATAGRAM)
         try:
             reply = await self._answer(query)
-            return Reply(pack(reply, limit), reply.replay if _is_common(query.message) else None)
+            replay = reply.replay if reply.replay is not None and _is_common(query.message) else None
+            return Reply(pack(reply, limit), replay)
         except Dropped:
             return None
         except Exception as bug:  # noqa: BLE001  rule 6: a bug costs one query
@@ -138,15 +138,25 @@ class Dispatcher:
 
     def _chain(self, query: Query) -> Chain | None:
         """The chain of rule 4; its zone is noted in ``query``."""
-        found = None
-        for zone in suffixes(query.name):
-            chain = self.zones.get(zone)
-            if chain is None or (found is not None and zone == "."):
-                continue
-            found, query.zone = chain, zone
-            if query.qtype != Type.DS or chain.first is None:
-                break
-        return found
+        zones, zone = self.zones, query.name
+        while zone not in zones:
+            if zone == ".":
+                return None
+            zone = parent(zone)
+        if query.qtype == Type.DS:
+            zone = self._shortest(zone)
+        query.zone = zone
+        return zones[zone]
+
+    def _shortest(self, longest: str) -> str:
+        """For DS: the shortest zone around ``longest``; not the root, and none behind a block without plugins."""
+        shortest = longest
+        for zone in suffixes(longest):
+            if zone in self.zones and zone != ".":
+                shortest = zone
+                if self.zones[zone].first is None:
+                    break
+        return shortest
 
     def _refuse(self, query: Query) -> Message:
         reply = _with_edns(query.reply(Rcode.REFUSED), query)
@@ -187,18 +197,13 @@ def _with_edns(reply: Message, query: Query) -> Message:
         edns = Edns(asked.size, asked.flags & _KEPT_FLAGS)
     else:
         edns = Edns(asked.size, said.flags & _KEPT_FLAGS | asked.flags & DO, 0, said.options)
-    if edns is said and reply.id == query.message.id:
+    rcode = reply.rcode if edns is not None or reply.rcode <= RCODE_MASK else Rcode.SERVFAIL
+    if edns is said and reply.id == query.message.id and rcode == reply.rcode:
         return reply
-    return reply._replace(id=query.message.id, edns=edns)
+    return reply._replace(id=query.message.id, rcode=rcode, edns=edns)
 
 
 def _plain(query: Query) -> Message:
     size = query.max_size
     edns = Edns(size, DO if query.do else 0) if query.do or size > MIN_SIZE else None
     return Message(query.message.id, Flag.RD, question=query.question, edns=edns)
-
-
-def _bare(message: Message) -> Message:
-    """The reply to a query whose header promises a question that is not there."""
-    kept = OPCODE_MASK | (Flag.RD | Flag.CD if message.opcode == Opcode.QUERY else 0)
-    return Message(message.id, Flag.QR | message.flags & kept, Rcode.SERVFAIL)

@@ -18,7 +18,7 @@ import asyncio
 import errno
 import os
 import socket
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
@@ -176,7 +176,7 @@ def _bind_single(
     """Sockets for each local address, beside the wildcard ones (rules 1 and 2)."""
     single = []
     with _shared(wildcards):
-        for host in dict.fromkeys(found.address for found in interface_addresses()):
+        for host in _local_hosts():
             if host in taken:
                 continue
             try:
@@ -184,6 +184,14 @@ def _bind_single(
             except OSError:
                 continue  # an address not usable yet: the wildcard socket serves it
     return single
+
+
+def _local_hosts() -> Iterable[str]:
+    """The machine's addresses; none where the kernel does not tell, and the wildcard socket serves them all."""
+    try:
+        return dict.fromkeys(found.address for found in interface_addresses())
+    except OSError:
+        return ()
 
 
 def _share(sock: socket.socket, on: bool) -> None:

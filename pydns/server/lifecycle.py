@@ -171,8 +171,10 @@ class Server:
             self._spawn(self._stop_and_exit())
 
     async def _stop_and_exit(self) -> None:
-        await self.stop()
-        self._set_exit(0)
+        try:
+            await self.stop()
+        finally:
+            self._set_exit(0)
 
     def _fatal(self) -> None:
         self._set_exit(1)
