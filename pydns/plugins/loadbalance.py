@@ -36,7 +36,8 @@ example.com {
 
 ## Differences from CoreDNS
 
-Names in a weight file match in any letter case.
+Names in a weight file match in any letter case.  A reply that is asked for more than eight times a second is sent in
+eight orders, drawn anew each second; `weighted` draws every time.
 """
 
 import random
@@ -56,7 +57,9 @@ from pydns.plugin import Block, Plugin, Query
 from pydns.tasks import Tasks
 
 VARIANTS = 8
-"""How many orders of a reply are kept to be sent in turn: few enough to keep, many enough to be nearly even."""
+"""How many orders of a reply may be kept and sent in turn."""
+VARIANTS_LAST = 1.0
+"""Seconds after which new ones are drawn: a few orders are not even, but over the seconds they are."""
 RELOAD = 30.0
 """Seconds between two looks at the weight file."""
 ROUND_ROBIN, WEIGHTED = "round_robin", "weighted"
@@ -223,7 +226,8 @@ class Loadbalance(Plugin):
             return reply
         replay = reply.replay
         if replay is not None and has_orders(sections):
-            replay = replay._replace(variants=max(VARIANTS, replay.variants))
+            until = min(replay.until, self.process.clock() + VARIANTS_LAST)
+            replay = replay._replace(until=until, variants=max(VARIANTS, replay.variants))
         answer, authority, additional = (shuffled(section, self._luck) for section in sections)
         if self._prefer:
             answer, additional = preferred(answer, self._prefer), preferred(additional, self._prefer)
