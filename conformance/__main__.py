@@ -65,6 +65,15 @@ async def run_cases(cases: Sequence[Case], plan: Plan, real: bool, jobs: int) ->
         return list(await asyncio.gather(*(run(case, clusters) for case in cases)))
 
 
+def _record(outcomes: Sequence[Outcome], whole_table: bool) -> None:
+    """Keeps the replies of every case that ran to its end."""
+    for outcome in outcomes:
+        if outcome.replies and len(outcome.replies) == len(outcome.case.questions):
+            recorded.save(outcome.case, outcome.replies)
+    if whole_table:
+        recorded.prune([outcome.case for outcome in outcomes])
+
+
 def main() -> int:
     """Runs the table and returns the exit status."""
     options = arguments().parse_args()
@@ -79,8 +88,7 @@ def main() -> int:
     print(f"conformance: {plan.subject} against {plan.reference}, {len(cases)} cases", flush=True)
     outcomes = asyncio.run(run_cases(cases, plan, real_api_wanted(options.api), options.jobs))
     if options.record:
-        for outcome in outcomes:
-            recorded.save(outcome.case, outcome.replies)
+        _record(outcomes, whole_table=not options.filters)
     return report.summary(outcomes, not options.filters and plan.subject != "coredns")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from ipaddress import IPv6Address
+from itertools import groupby
 from pathlib import Path
 
 from conformance.message import Record, Reply
@@ -47,17 +48,19 @@ def _compare_section(
     section: str, wanted: tuple[Record, ...], got: tuple[Record, ...], order: str, slack: int
 ) -> list[Mismatch]:
     if order != "exact":
-        wanted, got = _by_type(wanted), _by_type(got)
+        wanted, got = _unordered(wanted), _unordered(got)
     if len(wanted) == len(got) and all(_alike(*pair, slack) for pair in zip(wanted, got, strict=True)):
         return []
     return [Mismatch(section, " | ".join(map(str, wanted)), " | ".join(map(str, got)))]
 
 
-def _by_type(records: tuple[Record, ...]) -> tuple[Record, ...]:
-    """Sorted within each type, the types in the order of their first record: CNAME chains stay in front."""
-    types = list(dict.fromkeys(record.rtype for record in records))
-    key = [(types.index(r.rtype) if r.rtype == "CNAME" else len(types), r.rtype, r.owner, r.rdata, r) for r in records]
-    return tuple(item[-1] for item in sorted(key, key=lambda item: item[:-1]))
+def _unordered(records: tuple[Record, ...]) -> tuple[Record, ...]:
+    """Sorted, but CNAMEs keep their order and their place: a chain must stand in front of what it leads to."""
+    ordered: list[Record] = []
+    for alias, run in groupby(records, key=lambda record: record.rtype == "CNAME"):
+        together = list(run)
+        ordered += together if alias else sorted(together, key=lambda r: (r.rtype, r.owner, r.rdata))
+    return tuple(ordered)
 
 
 def _alike(wanted: Record, got: Record, slack: int) -> bool:

@@ -18,7 +18,11 @@ DIFFERENCES = {
     ),
     "client-options-not-echoed": (
         "An EDNS option this server does not implement does not come back (RFC 6891 section 6.1.2); CoreDNS mirrors "
-        "NSID, EXPIRE, COOKIE, KEEPALIVE and PADDING, and a mirrored cookie looks like a server cookie to nobody's use."
+        "NSID, EXPIRE, COOKIE, KEEPALIVE and PADDING, so a client takes its own cookie for one that the server understood."
+    ),
+    "log-local-address": (
+        "`{local}` in the format of `log` is the address that was asked; CoreDNS writes `[::]` for every UDP query to "
+        "a wildcard listener."
     ),
     "long-udp-query-read-whole": (
         "A UDP query of more than 512 octets is read whole; CoreDNS cuts it and answers FORMERR."
@@ -26,6 +30,14 @@ DIFFERENCES = {
     "negative-ttl-minimum": (
         "A negative answer is kept, and shown, for the smaller of the SOA's TTL and its MINIMUM field (RFC 2308 "
         "section 5) within the cache's bounds; CoreDNS looks at the TTL alone."
+    ),
+    "slice-without-service": (
+        "An EndpointSlice without the label `kubernetes.io/service-name` gives its addresses no name: PTR is NXDOMAIN. "
+        "CoreDNS makes a name with an empty label, cannot pack the reply and sends none."
+    ),
+    "unparsable-reload-counted": (
+        "A changed Corefile that does not parse counts once in coredns_reload_failed_total and is logged once; CoreDNS "
+        "logs it at every look and counts it never, so nobody's alert goes off."
     ),
     "udp-wrong-question-ignored": (
         "A UDP reply of an upstream with another question is ignored while the right one may still come (RFC 5452 "

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.blocks import split_blocks
-from conformance.case import Case
+from conformance.case import Ask, Case
+from conformance.compare import compare
 from conformance.expectation import Settings, parse_reply, render_reply
 from conformance.message import Record, Reply
 
@@ -31,9 +32,25 @@ def save(case: Case, replies: Sequence[Reply], folder: Path = FOLDER) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     lines: list[str] = []
     for step, reply in zip(case.questions, replies, strict=True):
-        head, *rest = render_reply(reply if case.order == "exact" else stable(reply), step.question)
+        head, *rest = render_reply(_worth_keeping(reply, step, case.order), step.question)
         lines += [f"? {step.question.text} => {head}", *rest]
     path.write_text("".join(f"{line}\n" for line in lines))
+
+
+def prune(cases: Sequence[Case], folder: Path = FOLDER) -> None:
+    """Removes recordings that belong to none of the cases."""
+    kept = {path_of(case, folder) for case in cases if case.questions}
+    for path in folder.rglob("*.txt"):
+        if path not in kept:
+            path.unlink()
+
+
+def _worth_keeping(reply: Reply, step: Ask, order: str) -> Reply:
+    """Without what changes from run to run: an age of some seconds, and an order that is shuffled."""
+    expected = step.expected
+    if expected and step.question.slack and not compare(expected, reply, order, step.question.slack):
+        reply = expected
+    return reply if order == "exact" else stable(reply)
 
 
 def load(case: Case, folder: Path = FOLDER) -> list[Reply]:

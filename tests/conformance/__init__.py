@@ -1,0 +1,1 @@
+"""Tests of the conformance suite itself: its parsers, codec, comparison and fakes."""

@@ -1,0 +1,36 @@
+"""Where built programs lie, and what is said when they cannot be built."""
+
+from pathlib import Path
+
+import pytest
+
+from conformance.tools import build
+
+
+@pytest.fixture(autouse=True)
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PYDNS_CONFORMANCE_CACHE", str(tmp_path))
+    return tmp_path
+
+
+def test_the_place_changes_with_the_versions(empty_cache: Path) -> None:
+    place = build.location("kube-apiserver")
+    assert place.parent.parent == empty_cache
+    assert place.parent == build.location("kubectl").parent != build.location("etcd").parent
+
+
+def test_a_program_that_is_not_built_says_how() -> None:
+    assert not build.built("coredns")
+    with pytest.raises(FileNotFoundError, match=r"python -m conformance\.tools\.build coredns"):
+        build.binary("coredns")
+
+
+def test_without_go_there_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert build.main(["coredns"]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_unknown_programs_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert build.main(["bind9"]) == 1
+    assert "unknown: bind9" in capsys.readouterr().err
