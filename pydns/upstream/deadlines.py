@@ -38,6 +38,8 @@ class Deadlines:
 
     def add(self, wait: Wait) -> None:
         loop = asyncio.get_running_loop()
+        while self._waits and self._waits[0][1].waiter is None:
+            self._waits.popleft()
         self._waits.append((loop.time() + self._seconds, wait))
         if not self._running:
             self._running = True

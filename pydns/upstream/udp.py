@@ -40,7 +40,7 @@ class UdpSocket:
         self._retired = False
         self.uses = 0
         self._socket = _connected(endpoint, settings.source)
-        self._path = f"{endpoint_text(self._socket.getsockname())}->{endpoint}"
+        self._path = f"udp {endpoint_text(self._socket.getsockname())}->{endpoint}"
         self._loop.add_reader(self._socket.fileno(), self._readable)
 
     async def ask(self, wire: bytes, question: Question, limit: int) -> Message:
@@ -48,7 +48,7 @@ class UdpSocket:
         self.uses += 1
         ident = self._free_id()
         waiter: asyncio.Future[Message] = self._loop.create_future()
-        wait = self._waits[ident] = Wait(question, limit, f"read udp {self._path}", waiter)
+        wait = self._waits[ident] = Wait(question, limit, f"read {self._path}", waiter)
         try:
             self._send(ident, wire)
             self._deadlines.add(wait)
@@ -76,7 +76,7 @@ class UdpSocket:
         try:
             self._socket.send(ident.to_bytes(2, "big") + wire[2:])
         except OSError as error:
-            raise ExchangeError(f"write udp {self._path}: write: {reason(error)}") from None
+            raise ExchangeError(f"write {self._path}: write: {reason(error)}") from None
 
     def _readable(self) -> None:
         for _ in range(BATCH):
@@ -109,13 +109,18 @@ class UdpSocket:
             wait.fail(why)
 
     def _close(self) -> None:
-        self._loop.remove_reader(self._socket.fileno())
-        self._socket.close()
+        """Called again where several replies came at once."""
+        if self._socket.fileno() >= 0:
+            self._loop.remove_reader(self._socket.fileno())
+            self._socket.close()
 
 
 def _connected(endpoint: Endpoint, source: str) -> socket.socket:
     family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
-    connected = socket.socket(family, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+    try:
+        connected = socket.socket(family, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+    except OSError as error:
+        raise ExchangeError(f"dial udp {endpoint}: socket: {reason(error)}") from None
     try:
         if source:
             connected.bind((source, 0))

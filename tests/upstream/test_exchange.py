@@ -306,6 +306,25 @@ async def test_a_query_that_is_given_up_leaves_nothing_behind() -> None:
         upstream.close()
 
 
+async def test_what_is_under_way_ends_well_after_close() -> None:
+    async with scripted_upstream(silent) as server:
+        upstream = client_of(server.endpoint, max_idle=1)
+        asking = [asyncio.create_task(ask(upstream, transport)) for transport in ("udp", "udp", "tcp", "tcp")]
+        await server.heard(4)
+        upstream.close()
+        for position, (_, query) in enumerate(server.asked):
+            server.late(reply_to(query), position)
+        replies = await asyncio.gather(*asking)
+    assert [reply.rcode for reply in replies] == [0, 0, 0, 0]
+
+
+async def test_a_socket_that_cannot_be_had_is_a_failure() -> None:
+    upstream = Upstream(Endpoint("127.0.0.1", 53), Settings(source="192.0.2.1"))
+    for transport in ("udp", "tcp"):
+        with pytest.raises(ExchangeError, match=f"^dial {transport} 127.0.0.1:53: "):
+            await ask(upstream, transport)
+
+
 async def test_the_text_of_an_upstream_is_its_metrics_label() -> None:
     assert str(client_of(Endpoint("192.0.2.1", 53))) == "192.0.2.1:53"
     assert str(client_of(Endpoint("2001:db8::1", 5353))) == "[2001:db8::1]:5353"
