@@ -46,12 +46,17 @@ class Ask:
 
 @dataclass(frozen=True)
 class Get:
-    """A page over HTTP: the port's number among the {PORT} places, path, expected status and lines it must have."""
+    """A page over HTTP: the port's number among the {PORT} places, path, expected status and lines it must have.
+
+    `differing_has` is what the server under test has in place of `has`, by the named `differences`.
+    """
 
     port: int
     path: str
     status: int
     has: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
+    differing_has: tuple[str, ...] = ()
     place: str = ""
 
 
@@ -240,7 +245,12 @@ class _Parser:
 
     def get(self, block: Block) -> None:
         port, path, _, status = block.rest.split()
-        self._step(Get(int(port), path, int(status), _remarks(block, "has") or (), f"{block.source}:{block.line}"))
+        step = Get(int(port), path, int(status), _remarks(block, "has") or (), place=f"{block.source}:{block.line}")
+        for line in block.blocks():
+            if line.directive == "differs":
+                has = _remarks(line, "has") or ()
+                step = replace(step, differences=_names(line), differing_has=has)
+        self._step(step)
 
     def apply(self, block: Block) -> None:
         self._step(Apply(_objects(block.text)))
@@ -260,12 +270,17 @@ class _Parser:
 def _differing(step: Ask, line: Block, settings: Settings) -> Ask:
     if step.expected is None:
         raise line.error("a difference needs an expectation to differ from")
-    names, _, words = line.rest.partition("=>")
-    unknown = set(names.split()) - set(DIFFERENCES)
-    if unknown or not names.strip():
+    reply = change_reply(step.expected, line.rest.partition("=>")[2], line, settings)
+    return replace(step, differences=_names(line), differing=reply, differing_log=_remarks(line, "log"))
+
+
+def _names(line: Block) -> tuple[str, ...]:
+    """The named differences of a `differs` line."""
+    names = tuple(line.rest.partition("=>")[0].split())
+    unknown = set(names) - set(DIFFERENCES)
+    if unknown or not names:
         raise line.error(f"differences.py has no {sorted(unknown)}")
-    reply = change_reply(step.expected, words, line, settings)
-    return replace(step, differences=tuple(names.split()), differing=reply, differing_log=_remarks(line, "log"))
+    return names
 
 
 def _remarks(block: Block, directive: str) -> tuple[str, ...] | None:

@@ -35,12 +35,12 @@ DIFFERENCES = {
         "An EndpointSlice without the label `kubernetes.io/service-name` gives its addresses no name: PTR is NXDOMAIN. "
         "CoreDNS makes a name with an empty label, cannot pack the reply and sends none."
     ),
-    "unparsable-reload-counted": (
-        "A changed Corefile that does not parse counts once in coredns_reload_failed_total and is logged once; CoreDNS "
-        "logs it at every look and counts it never, so nobody's alert goes off."
-    ),
     "udp-wrong-question-ignored": (
         "A UDP reply of an upstream with another question is ignored while the right one may still come (RFC 5452 "
         "section 9.1); CoreDNS answers FORMERR at once, so a forged packet breaks the exchange."
+    ),
+    "unparsable-reload-counted": (
+        "A changed Corefile that does not parse counts once in coredns_reload_failed_total and is logged once; CoreDNS "
+        "logs it at every look and counts it never, so nobody's alert goes off."
     ),
 }

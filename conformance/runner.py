@@ -193,7 +193,7 @@ class _Run:
         for stage in self.stages:
             attempt = _page_attempt(stage, step)
             problems += await _patiently(attempt, SETTLE_TIME if settling else PAGE_TIME)
-        self._verdict(step.place, f"get {step.path}", problems)
+        self._verdict(step.place, f"get {step.path}", problems, step.differences)
 
     def _verdict(self, place: str, text: str, problems: Sequence[str], differences: tuple[str, ...] = ()) -> None:
         shown = () if self.plan.subject == "coredns" or problems else differences
@@ -214,10 +214,12 @@ async def _patiently(attempt: Attempt, seconds: float) -> list[str]:
 
 
 def _page_attempt(stage: Stage, step: Get) -> Attempt:
+    wanted = step.differing_has if step.differences and stage.subject != "coredns" else step.has
+
     async def attempt() -> list[str]:
         status, text = await stage.get(step)
         problems = [f"{stage.subject}: status {status}, not {step.status}: {text}"] if status != step.status else []
-        missing = [line for line in step.has if not any(line_matches(line, got) for got in text.splitlines())]
+        missing = [line for line in wanted if not any(line_matches(line, got) for got in text.splitlines())]
         return problems + [f"{stage.subject}: no line {line!r}" for line in missing]
 
     return attempt

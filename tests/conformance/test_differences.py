@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from conformance.case import load_cases
+from conformance.case import Ask, Get, load_cases
 from conformance.differences import DIFFERENCES
 
 PAGE = Path(__file__).parents[2] / "docs" / "differences.md"
@@ -15,5 +15,6 @@ def test_the_page_has_the_same_names_and_reasons() -> None:
 
 
 def test_every_difference_is_shown_by_a_case() -> None:
-    shown = {name for case in load_cases() for step in case.questions for name in step.differences}
+    steps = [step for case in load_cases() for step in case.steps if isinstance(step, Ask | Get)]
+    shown = {name for step in steps for name in step.differences}
     assert shown == set(DIFFERENCES)
