@@ -2,8 +2,8 @@
 
 Every interval, give or take half the jitter, the Corefile is read and parsed, with everything it imports.  If that
 gives something else than before, a new configuration takes the place of the running one: it is started beside it,
-takes over its sockets, and no query is lost.  If it cannot be started the running one stays, the log says why, and
-the same Corefile is not tried again.  Other files, such as those of *hosts*, are not looked at.
+takes over its sockets, and no query is lost.  If it cannot be started, or does not parse, the running one stays, the
+log says why, and the same Corefile is not tried again.  Other files, such as those of *hosts*, are not looked at.
 
 The whole process reloads, whichever block has the plugin; where several have it, the last one's times count.
 
@@ -25,6 +25,7 @@ The whole process reloads, whichever block has the plugin; where several have it
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha512
 
 from pydns import registry
 from pydns.corefile.line import CorefileError, Line
@@ -106,16 +107,15 @@ class Reload(Plugin):
             return
         self._version.remove("sha512", self._digest)
         self._digest = digest
-        await self.process.reload()
+        if not await self.process.reload():
+            self.log.error("Corefile changed but reload failed")
         self._version.labels("sha512", digest).set(1)
 
     def _read(self) -> str | None:
-        """The digest of the Corefile as it is now, imports included; None where it cannot be read or parsed."""
+        """The digest of the Corefile as it is now, imports included, or of what is wrong with it; None: it is away."""
         if self.process.corefile == STDIN:
             return None
         try:
             return load(self.process.corefile, environ=os.environ, plugins=registry.ORDER).digest()
         except CorefileError as error:
-            if error.line:  # else there is no file at the moment
-                self.log.warning(f"Corefile parse failed: {error}")
-            return None
+            return sha512(str(error).encode()).hexdigest() if error.line else None

@@ -84,7 +84,8 @@ class Forward(Plugin):
         super().__init__(block, conf)
         process = self.process
         counters = Counters(process.metrics)
-        self._stanzas = [Stanza(line, process, counters) for line in conf]
+        noting = "metadata" in block.plugins
+        self._stanzas = [Stanza(line, process, counters, noting) for line in conf]
 
     async def start(self) -> None:
         for stanza in self._stanzas:

@@ -31,12 +31,13 @@ NO_HEALTHY = "no healthy proxies"
 
 
 class Stanza:
-    """The upstreams of one line."""
+    """The upstreams of one line.  ``noting``: each query is told which upstream it went to, for *metadata*."""
 
-    def __init__(self, conf: ForwardOptions, process: Process, counters: Counters) -> None:
+    def __init__(self, conf: ForwardOptions, process: Process, counters: Counters, noting: bool) -> None:
         self._conf = conf
         self._process = process
         self._counters = counters
+        self._noting = noting
         self._random = process.random
         self._clock = process.clock
         self._policy: Policy[Target] = make_policy(conf.policy, self._random)
@@ -118,6 +119,8 @@ class Stanza:
                 return
 
     async def _ask_target(self, target: Target, query: Query, wire: bytes) -> Message:
+        if self._noting:
+            query.metadata["forward/upstream"] = target.upstream.__str__
         started = self._clock()
         transport = self._transport(query)
         reply = await target.upstream.ask(wire, query.question, transport, query.max_size)
@@ -126,7 +129,6 @@ class Stanza:
         target.took(self._clock() - started, reply.rcode)
         if not answers(reply, query.question):
             return query.reply(Rcode.FORMERR)
-        query.metadata["forward/upstream"] = target.upstream.__str__
         return reply._replace(id=query.message.id, forwarded=True)
 
     def _transport(self, query: Query) -> str:

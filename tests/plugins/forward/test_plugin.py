@@ -13,6 +13,7 @@ from pydns.dns.message import Message
 from pydns.dns.types import Flag, Rcode
 from pydns.plugin import Block, Failure, Serve
 from pydns.plugins.forward.plugin import Forward
+from pydns.plugins.metadata import Metadata
 from pydns.upstream.settings import Endpoint
 from tests.scripted_upstream import (
     Script,
@@ -122,10 +123,20 @@ class TestOneUpstream:
         assert (reply.rcode, reply.question) == (Rcode.FORMERR, make_query(ASKED).question)
 
     async def test_the_upstream_is_noted_for_metadata(self) -> None:
+        query, block = make_query(ASKED), make_block()
+        make_plugin(Metadata, "metadata", block)
+        async with (
+            scripted_upstream(saying(WWW)) as server,
+            forwarding(f"forward . {server.endpoint}", block) as plugin,
+        ):
+            await plugin.serve(query)
+        assert query.metadata["forward/upstream"]() == str(server.endpoint)
+
+    async def test_without_metadata_nothing_is_noted(self) -> None:
         query = make_query(ASKED)
         async with scripted_upstream(saying(WWW)) as server, forwarding(f"forward . {server.endpoint}") as plugin:
             await plugin.serve(query)
-        assert query.metadata["forward/upstream"]() == str(server.endpoint)
+        assert query.metadata == {}
 
     async def test_source_address(self) -> None:
         async with scripted_upstream(saying(WWW)) as server:
