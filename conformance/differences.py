@@ -18,7 +18,8 @@ DIFFERENCES = {
     ),
     "client-options-not-echoed": (
         "An EDNS option this server does not implement does not come back (RFC 6891 section 6.1.2); CoreDNS mirrors "
-        "NSID, EXPIRE, COOKIE, KEEPALIVE and PADDING, so a client takes its own cookie for one that the server understood."
+        "NSID, EXPIRE, COOKIE, KEEPALIVE and PADDING, so a client takes its own cookie for one that the server "
+        "understood."
     ),
     "log-local-address": (
         "`{local}` in the format of `log` is the address that was asked; CoreDNS writes `[::]` for every UDP query to "
