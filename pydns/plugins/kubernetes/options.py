@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 from pydns.corefile.fallthrough import Fallthrough
 from pydns.corefile.line import Line
 from pydns.corefile.options import Options, argument, flag, option
-from pydns.corefile.types import choice, duration, integer, number, path, seconds, text, zones
+from pydns.corefile.types import Converter, choice, duration, integer, number, path, seconds, text, zones
 from pydns.k8s.selectors import EVERYTHING, Selector
+
+namespace = Converter(str, "NAMESPACE")
 
 EMPTY_SERVICE = "empty_service"
 FIRST_WORD_ONLY = ("ttl", "startup_timeout", "ignore")
@@ -21,7 +23,7 @@ FIRST_WORD_ONLY = ("ttl", "startup_timeout", "ignore")
 
 @dataclass
 class Endpoint(Options):
-    urls: tuple[str, ...] = argument(text, many=True, at_least=1)
+    urls: tuple[str, ...] = argument(text, many=True, at_least=1, name="url")
 
     def validate(self, line: Line) -> None:
         if len(self.urls) > 1:
@@ -90,7 +92,7 @@ class KubernetesOptions(Options):
         Kubeconfig, help="A kubeconfig file, and which of its contexts, for the way to the API. Wins over `endpoint`."
     )
     namespaces: tuple[str, ...] = option(
-        text, many=True, help="Only these namespaces exist; every other one is NXDOMAIN."
+        namespace, many=True, help="Only these namespaces exist; every other one is NXDOMAIN."
     )
     namespace_labels: NamespaceLabels | None = option(
         NamespaceLabels, help="Only namespaces whose labels match exist. Not together with `namespaces`."
@@ -116,7 +118,8 @@ class KubernetesOptions(Options):
         help="Names that do not exist (in these zones, or all) are passed to the next plugin instead of denied.",
     )
     ignore: str | None = option(
-        text, help="`ignore empty_service` denies the name of a Service with a ClusterIP but without ready endpoints."
+        choice(EMPTY_SERVICE),
+        help="`ignore empty_service` denies the name of a Service with a ClusterIP but without ready endpoints.",
     )
     zonal: bool = flag(
         help="Serve `TOPOLOGYZONE.pin._zone.SERVICE…`, the endpoints of a headless Service in one zone, and "
@@ -144,8 +147,6 @@ class KubernetesOptions(Options):
             raise line.error("namespaces and namespace_labels cannot both be set")
         if self.zonal and self.noendpoints:
             raise line.error("zonal requires the endpoint cache; remove noendpoints")
-        if self.ignore not in (None, EMPTY_SERVICE):
-            raise line.error(f"unable to parse ignore value: '{self.ignore}'", f"usage: ignore {EMPTY_SERVICE}")
 
     @property
     def ignores_empty(self) -> bool:

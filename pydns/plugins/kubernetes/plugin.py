@@ -104,7 +104,7 @@ class Kubernetes(Plugin):
         self.source = source or make_source(self.process, conf, Measures(self.process.metrics, self.primary))
         self.store = self.source.store
         self._tags = Tags()
-        self._answers = Answers(self.store, conf, self._tags, self.zones, self.primary)
+        self.answers = Answers(self.store, conf, self._tags, self.zones, self.primary)
         self.store.on_change(self._publish)
 
     @classmethod
@@ -116,7 +116,7 @@ class Kubernetes(Plugin):
 
     async def start(self) -> None:
         """Follow the objects, and wait at most ``startup_timeout`` seconds until all are known."""
-        self._answers.apex.local = self._local_addresses()
+        self.answers.apex.local = self._local_addresses()
         try:
             await self.source.start()
         except SourceError as error:
@@ -159,7 +159,7 @@ class Kubernetes(Plugin):
         if query.qtype in TRANSFERS:
             raise Failure(Rcode.REFUSED)
         asked = Asked(query.name, zone, query.qname, query.qname[-len(zone) :], query.qtype)
-        outcome = await self._answers.to(asked, query)
+        outcome = await self.answers.to(asked, query)
         if outcome.answer:
             return _positive(query, outcome)
         if not outcome.exists and self.conf.fallthrough and self.conf.fallthrough.through(query.name):
@@ -169,7 +169,7 @@ class Kubernetes(Plugin):
 
     def _negative(self, query: Query, asked: Asked, outcome: Outcome) -> Message:
         """NODATA or NXDOMAIN with the SOA record; SERVFAIL while nobody can know that the name does not exist."""
-        soa = self._answers.apex.soa(asked.origin)
+        soa = self.answers.apex.soa(asked.origin)
         if not outcome.exists and not self.store.synced:
             return query.reply(Rcode.SERVFAIL, flags=Flag.AA, authority=(soa,))
         rcode = Rcode.NOERROR if outcome.exists else Rcode.NXDOMAIN

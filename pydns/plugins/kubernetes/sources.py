@@ -15,15 +15,20 @@ from pydns.plugins.kubernetes.options import KubernetesOptions
 
 def make_source(process: Process, options: KubernetesOptions, observer: Observer) -> Source:
     """A source that is not started yet."""
-    interest = Interest(
+    wanted = interest(options)
+    if process.manifests:
+        return ManifestSource([str(path) for path in process.manifests], wanted, process.wall)
+    return ApiSource(connection(process, options), wanted, observer, process.wall)
+
+
+def interest(options: KubernetesOptions) -> Interest:
+    """The objects that the options need."""
+    return Interest(
         endpoints=not options.noendpoints,
         pods=options.pods == "verified",
         labels=options.label_selector,
         namespace_labels=options.namespace_selector,
     )
-    if process.manifests:
-        return ManifestSource([str(path) for path in process.manifests], interest, process.wall)
-    return ApiSource(connection(process, options), interest, observer, process.wall)
 
 
 def connection(process: Process, options: KubernetesOptions) -> Connection:

@@ -1,0 +1,256 @@
+"""The plugin in its chain: zones, denials, fallthrough, start, consent."""
+
+import math
+from collections.abc import Hashable, Iterable
+from pathlib import Path
+
+import pytest
+
+from pydns.corefile.line import CorefileError
+from pydns.dns import Flag, Message, Rcode
+from pydns.dns.message import Replay
+from pydns.k8s.objects import Namespace
+from pydns.k8s.source import SourceError
+from pydns.net import interface_addresses
+from pydns.plugin import Failure, Query, Ready
+from pydns.plugins.kubernetes.plugin import Kubernetes
+from tests.plugins.kubernetes.cluster import OBJECTS, FixedSource, ask, cluster_ip, expand, make_kubernetes, shown
+from tests.support import answer, make_block, make_plugin, make_query
+
+NEXT = answer("x. 60 IN A 192.0.2.99")
+
+
+def came_from_next(message: Message) -> bool:
+    return [record.rdata for record in message.answer] == [bytes([192, 0, 2, 99])]
+
+
+@pytest.mark.parametrize("text", ["kubernetes x.ip6.arpa 10.0.0.0/8", "kubernetes 10.0.0.0/8", "kubernetes a..b"])
+def test_a_forward_zone_is_needed(text: str) -> None:
+    with pytest.raises(CorefileError, match=r"plugin/kubernetes: Corefile:2 - .*: non-reverse zone name must be used"):
+        make_plugin(Kubernetes, text)
+
+
+def test_zones_of_the_block_where_none_are_named() -> None:
+    plugin = make_plugin(Kubernetes, "kubernetes", make_block("Cluster.local:53", "10.in-addr.arpa:53"))
+    assert (plugin.zones, plugin.primary) == (("cluster.local.", "10.in-addr.arpa."), "cluster.local.")
+
+
+def test_the_primary_zone_is_the_first_that_is_not_reverse() -> None:
+    assert make_plugin(Kubernetes, "kubernetes 10.in-addr.arpa b.local a.local").primary == "b.local."
+    assert make_plugin(Kubernetes, "kubernetes in-addr.arpa cluster.local").primary == "in-addr.arpa."
+
+
+async def test_other_zones_go_to_the_next_plugin() -> None:
+    reply = await ask(make_kubernetes(next=NEXT), "www.example.org. A")
+    assert came_from_next(reply)
+
+
+@pytest.mark.parametrize("qtype", ["AXFR", "IXFR"])
+@pytest.mark.parametrize("name", ["Z", "web.shop.S", "nosuch.shop.S"])
+async def test_transfers_are_refused(name: str, qtype: str) -> None:
+    with pytest.raises(Failure) as raised:
+        await ask(make_kubernetes(), f"{name} {qtype}")
+    assert (raised.value.rcode, raised.value.why) == (Rcode.REFUSED, "")
+
+
+@pytest.mark.parametrize(
+    "option, question, passes",
+    [
+        ("", "nosuch.shop.S A", False),
+        ("fallthrough", "nosuch.shop.S A", True),
+        ("fallthrough", "x.Z A", True),
+        ("fallthrough", "Z TXT", True),
+        ("fallthrough", "9.9.9.9.in-addr.arpa. PTR", True),
+        ("fallthrough", "web.shop.S AAAA", False),
+        ("fallthrough", "web.shop.S A", False),
+        ("fallthrough", "Z A", False),
+        ("fallthrough", "extinbad.shop.S A", False),
+        ("fallthrough in-addr.arpa ip6.arpa", "nosuch.shop.S A", False),
+        ("fallthrough in-addr.arpa ip6.arpa", "9.9.9.9.in-addr.arpa. PTR", True),
+        ("fallthrough shop.svc.cluster.local", "NoSuch.Shop.S A", True),
+        ("fallthrough shop.svc.cluster.local", "nosuch.default.S A", False),
+    ],
+)
+async def test_only_names_that_do_not_exist_fall_through(option: str, question: str, passes: bool) -> None:
+    assert came_from_next(await ask(make_kubernetes(option, next=NEXT), question)) is passes
+
+
+async def test_nobody_to_fall_through_to() -> None:
+    with pytest.raises(Failure, match="no next plugin found"):
+        await ask(make_kubernetes("fallthrough"), "nosuch.shop.S A")
+
+
+@pytest.mark.parametrize(
+    "question, result",
+    [
+        ("x.Z A", "SERVFAIL"),
+        ("nosuch.shop.S A", "SERVFAIL"),
+        ("nope.S A", "SERVFAIL"),
+        ("9.9.9.9.in-addr.arpa. PTR", "SERVFAIL"),
+        ("Z TXT", "SERVFAIL"),
+        ("Z A", "NODATA"),
+        ("S A", "NODATA"),
+        ("shop.S A", "NODATA"),
+        ("x.Z SOA", "NODATA"),
+        ("web.shop.S AAAA", "NODATA"),
+    ],
+)
+async def test_nothing_is_denied_before_all_objects_are_known(question: str, result: str) -> None:
+    plugin = make_kubernetes(source=FixedSource(OBJECTS, synced_after=-1))
+    reply = await ask(plugin, question)
+    assert shown(reply) == [result]
+    assert (reply.replay is None) is (result == "SERVFAIL")
+
+
+async def test_what_is_known_is_answered_before_all_is() -> None:
+    plugin = make_kubernetes(source=FixedSource(OBJECTS, synced_after=-1))
+    assert len((await ask(plugin, "web.shop.S A")).answer) == 1
+    assert len((await ask(plugin, "dns-version.Z TXT")).answer) == 1
+
+
+async def test_falling_through_does_not_wait_for_all_objects() -> None:
+    plugin = make_kubernetes("fallthrough", FixedSource(synced_after=-1), next=NEXT)
+    assert came_from_next(await ask(plugin, "web.shop.S A"))
+
+
+async def test_flags_of_replies() -> None:
+    query = make_query(expand("web.shop.S A"), flags=Flag.RD | Flag.CD | Flag.AD)
+    reply = await make_kubernetes().serve(query)
+    assert reply.flags == Flag.QR | Flag.AA | Flag.RD | Flag.CD
+    query = make_query(expand("nosuch.shop.S A"), flags=0)
+    assert (await make_kubernetes().serve(query)).flags == Flag.QR | Flag.AA
+
+
+@pytest.mark.parametrize(
+    "synced_after, options, waits, lines",
+    [
+        (1, "", [0.5], []),
+        (3, "", [0.5] * 3, ["[INFO] plugin/kubernetes: waiting for Kubernetes API before starting server"] * 2),
+        (
+            -1,
+            "startup_timeout 1200ms",
+            [0.5, 0.5, pytest.approx(0.2)],
+            [
+                "[INFO] plugin/kubernetes: waiting for Kubernetes API before starting server",
+                "[INFO] plugin/kubernetes: waiting for Kubernetes API before starting server",
+                "[WARNING] plugin/kubernetes: starting server with unsynced Kubernetes API",
+            ],
+        ),
+        (
+            -1,
+            "startup_timeout 0",
+            [0.0],
+            ["[WARNING] plugin/kubernetes: starting server with unsynced Kubernetes API"],
+        ),
+    ],
+)
+async def test_the_start_waits_for_the_objects(
+    synced_after: int, options: str, waits: list[float], lines: list[str], log_lines: list[str]
+) -> None:
+    source = FixedSource(synced_after=synced_after)
+    plugin = make_kubernetes(options, source)
+    assert isinstance(plugin, Ready) and not plugin.is_ready()
+    await plugin.start()
+    assert source.running
+    assert source.waits == waits
+    assert log_lines == lines
+    assert plugin.is_ready() is (synced_after > 0)
+    await plugin.stop()
+    assert not source.running
+
+
+async def test_a_source_that_cannot_start() -> None:
+    class Broken(FixedSource):
+        async def start(self) -> None:
+            raise SourceError("unable to load in-cluster configuration")
+
+    with pytest.raises(ValueError, match=r"^unable to load in-cluster configuration$"):
+        await make_kubernetes(source=Broken()).start()
+
+
+async def test_manifests_in_place_of_the_api(tmp_path: Path) -> None:
+    file = tmp_path / "web.yaml"
+    file.write_text(
+        "{apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop}, spec: {clusterIP: 10.96.1.1}}"
+    )
+    block = make_block()
+    block.process.manifests = (file,)
+    plugin = make_plugin(Kubernetes, "kubernetes cluster.local {\nkubeconfig /nowhere\n}", block)
+    await plugin.start()
+    try:
+        assert plugin.is_ready()
+        assert [item.rdata for item in (await ask(plugin, "web.shop.S A")).answer] == [bytes([10, 96, 1, 1])]
+    finally:
+        await plugin.stop()
+
+
+@pytest.mark.parametrize("addresses", [(), ("127.0.0.1",)])
+async def test_own_addresses_unless_bind_chooses(addresses: tuple[str, ...]) -> None:
+    plugin = make_kubernetes()
+    plugin.block.settings.addresses = addresses
+    await plugin.start()
+    own = [one.address.partition("%")[0] for one in interface_addresses() if not one.is_loopback]
+    assert list(plugin.answers.apex.local) == ([] if addresses else own)
+
+
+# Consent to replay.
+
+
+def tags_of(message: Message) -> set[Hashable]:
+    """The tags less the plugin's own mark."""
+    assert message.replay is not None
+    return {tag[1:] if isinstance(tag, tuple) else tag for tag in message.replay.tags}
+
+
+SHOP = ("namespace", "shop")
+
+
+@pytest.mark.parametrize(
+    "question, until, tags",
+    [
+        ("web.shop.S A", math.inf, {SHOP, ("service", "shop", "web")}),
+        ("_http._tcp.web.shop.S SRV", math.inf, {SHOP, ("service", "shop", "web")}),
+        ("ext.shop.S CNAME", math.inf, {SHOP, ("service", "shop", "ext")}),
+        ("1.1.96.10.in-addr.arpa. PTR", math.inf, {("address", "10.96.1.1")}),
+        ("10-244-0-21.shop.pod.Z A", math.inf, {SHOP, ("pod", "10.244.0.21")}),
+        ("dns-version.Z TXT", math.inf, set()),
+        ("web.shop.S AAAA", 1001.0, {SHOP, ("service", "shop", "web")}),
+        ("nosuch.shop.S A", 1001.0, {SHOP, ("service", "shop", "nosuch")}),
+        ("nope.S A", 1001.0, {("namespace", "nope")}),
+        ("x.Z A", 1001.0, set()),
+        ("Z SOA", 1001.0, set()),
+        ("x.Z SOA", 1001.0, set()),
+        ("9.9.9.9.in-addr.arpa. PTR", 1001.0, {("address", "9.9.9.9")}),
+    ],
+)
+async def test_consent_until_the_data_change(question: str, until: float, tags: set[Hashable]) -> None:
+    """An answer with the SOA record, whose serial moves with every change, lives a second."""
+    reply = await ask(make_kubernetes("pods verified"), question)
+    assert reply.replay is not None
+    assert reply.replay.until == until
+    assert tags_of(reply) == tags
+
+
+async def test_a_reply_of_the_next_plugin_also_depends_on_the_name_not_being_here() -> None:
+    async def replayable(query: Query) -> Message:
+        return (await NEXT(query))._replace(replay=Replay(1005.0, ("other",)))
+
+    reply = await ask(make_kubernetes("fallthrough", next=replayable), "nosuch.shop.S A")
+    assert tags_of(reply) == {"other", SHOP, ("service", "shop", "nosuch")}
+    reply = await ask(make_kubernetes("fallthrough", next=NEXT), "nosuch.shop.S A")
+    assert reply.replay is None
+
+
+async def test_changes_are_published_once_they_are_applied() -> None:
+    source = FixedSource([Namespace("shop")])
+    plugin = make_kubernetes(source=source)
+    published: list[Hashable] = []
+
+    def listener(tags: Iterable[Hashable]) -> None:
+        assert source.store.service("shop", "web") is not None
+        published.extend(tags)
+
+    plugin.process.changes.listen(listener)
+    denied = (await ask(plugin, "web.shop.S A")).replay
+    source.store.put(cluster_ip("web", "10.96.1.1"))
+    assert denied is not None and set(denied.tags) & set(published)

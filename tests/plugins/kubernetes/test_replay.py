@@ -1,0 +1,137 @@
+"""A memory that honours consents and tags never shows anything but what a fresh answer would be."""
+
+import asyncio
+from collections.abc import Hashable, Iterable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pydns.dns import Message, Type
+from pydns.dns.message import Replay
+from pydns.k8s.objects import KINDS, Endpoint, EndpointSlice, Namespace, Object, Pod, Port, Service
+from pydns.k8s.store import key_of
+from pydns.plugin import Query
+from pydns.plugins.kubernetes.plugin import Kubernetes
+from tests.plugins.kubernetes.cluster import ADMIN, HTTP, NONE, FixedSource, expand, make_kubernetes, reply
+from tests.support import FakeServer, answer, make_query
+
+NAMESPACES = ("n1", "n2")
+SERVICES = ("s1", "s2", "")
+ADDRESSES = ("10.0.0.1", "10.0.0.2", "fd00::1")
+LOCAL = "10.0.0.2"
+TARGETS = ("s1.n1.svc.cluster.local", "s2.n2.svc.cluster.local", "ns.dns.cluster.local", "www.example.com", "10.0.0.1")
+
+namespaces = st.sampled_from(NAMESPACES)
+ports = st.lists(st.sampled_from([HTTP, ADMIN, NONE, Port("", 1, "")]), min_size=1, max_size=2).map(tuple)
+endpoint = st.builds(
+    Endpoint, st.sampled_from(ADDRESSES), st.sampled_from(["", "a"]), st.sampled_from(["", "p"]), st.just("")
+)
+services = st.one_of(
+    st.builds(
+        Service,
+        namespaces,
+        st.sampled_from(SERVICES[:2]),
+        st.just("ClusterIP"),
+        st.sampled_from([("None",), ("10.0.0.1",), ("10.0.0.2", "fd00::1"), ("",)]),
+        ports=ports,
+    ),
+    st.builds(
+        Service,
+        namespaces,
+        st.sampled_from(SERVICES[:2]),
+        st.just("ExternalName"),
+        st.just(("",)),
+        external_name=st.sampled_from(TARGETS),
+    ),
+)
+slices = st.builds(
+    EndpointSlice,
+    namespaces,
+    st.sampled_from(["e1", "e2"]),
+    st.sampled_from(SERVICES),
+    st.just("IPv4"),
+    st.lists(endpoint, max_size=3).map(tuple),
+    ports,
+)
+pods = st.builds(Pod, namespaces, st.sampled_from(["p1", "p2"]), st.sampled_from(ADDRESSES))
+objects = st.one_of(st.builds(Namespace, namespaces), services, slices, pods)
+changes = st.lists(st.tuples(st.booleans(), objects), min_size=1, max_size=12)
+
+NAMES = [
+    f"{below}{service}.{namespace}.S"
+    for namespace in NAMESPACES
+    for service in SERVICES[:2]
+    for below in ("", "a.", "10-0-0-1.", "_http._tcp.", "_._.")
+]
+NAMES += [f"{namespace}.{kind}.Z" for namespace in NAMESPACES for kind in ("svc", "pod")]
+NAMES += ["10-0-0-1.n1.pod.Z", "Z", "S", "x.Z", "ns.dns.Z", "S1.N1.S"]
+QUESTIONS = [f"{name} {qtype}" for name in NAMES for qtype in ("A", "AAAA", "SRV", "TXT", "NS")]
+QUESTIONS += [f"{name} PTR" for name in ("1.0.0.10.in-addr.arpa.", "2.0.0.10.in-addr.arpa.")]
+QUESTIONS += ["s1.n1.S CNAME", "s2.n2.S ANY"]
+
+
+class Memory:
+    """Replies remembered as a packet cache does, on a clock that stands still."""
+
+    def __init__(self, plugin: Kubernetes) -> None:
+        self._plugin = plugin
+        self._replies: dict[str, Message] = {}
+        plugin.process.changes.listen(self.invalidate)
+
+    def invalidate(self, tags: Iterable[Hashable]) -> None:
+        changed = set(tags)
+        for question, message in list(self._replies.items()):
+            if message.replay is not None and changed & set(message.replay.tags):
+                del self._replies[question]
+
+    async def ask(self, question: str) -> Message:
+        message = self._replies.get(question) or await fresh(self._plugin, question)
+        if message.replay is not None:
+            self._replies[question] = message
+        return message
+
+
+UPSTREAM = {
+    f"{name} {qtype}": reply("www.example.com. 60 IN CNAME w.example.com.")._replace(replay=Replay(2000.0))
+    for name in (".", "www.example.com.")
+    for qtype in ("A", "AAAA")
+}
+
+
+async def fresh(plugin: Kubernetes, question: str) -> Message:
+    return await plugin.serve(make_query(expand(question), server=FakeServer(answers=UPSTREAM)))
+
+
+def content(message: Message) -> Message:
+    """What must be the same: all but the SOA record, whose serial may lag."""
+    kept = tuple(record for record in message.answer if record.type != Type.SOA)
+    return message._replace(answer=kept, authority=(), replay=None)
+
+
+async def below(query: Query) -> Message:
+    return (await answer("x. 60 IN A 192.0.2.99")(query))._replace(replay=Replay(2000.0))
+
+
+async def compare(options: str, steps: list[tuple[bool, Object]]) -> None:
+    source = FixedSource()
+    plugin = make_kubernetes(options, source, next=below)
+    plugin.answers.apex.local = (LOCAL,)
+    memory = Memory(plugin)
+    for there, item in steps:
+        if there:
+            source.store.put(item)
+        else:
+            source.store.remove(KINDS[type(item)], key_of(item))
+        for question in QUESTIONS:
+            assert content(await memory.ask(question)) == content(await fresh(plugin, question)), question
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["pods verified", "namespaces n1\npods insecure", "ignore empty_service", "fallthrough\nendpoint_pod_names"],
+)
+@settings(max_examples=25, deadline=None)
+@given(steps=changes)
+def test_remembered_and_fresh_answers_are_the_same(options: str, steps: list[tuple[bool, Object]]) -> None:
+    asyncio.run(compare(options, steps))
