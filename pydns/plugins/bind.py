@@ -28,15 +28,17 @@ from ipaddress import ip_address
 
 from pydns.corefile.line import Line
 from pydns.corefile.options import Options, argument, option
-from pydns.corefile.types import quote, text
+from pydns.corefile.types import Converter, quote
 from pydns.net import interface_addresses
 from pydns.plugin import Block, Plugin
+
+_place = Converter(str, "ADDRESS|INTERFACE")
 
 
 @dataclass
 class BindOptions(Options):
-    words: tuple[str, ...] = argument(text, many=True, name="ADDRESS|INTERFACE", help="where to listen")
-    without: tuple[str, ...] = option(text, many=True, name="except", help="addresses and interfaces to leave out")
+    words: tuple[str, ...] = argument(_place, many=True, help="where to listen")
+    without: tuple[str, ...] = option(_place, many=True, name="except", help="addresses and interfaces to leave out")
     addresses: tuple[str, ...] = ()
 
     def validate(self, line: Line) -> None:
@@ -57,11 +59,12 @@ def _addresses(words: Iterable[str], line: Line) -> Iterator[str]:
 
 
 def _is_address(word: str) -> bool:
+    """Whether a word is an address; one with a zone is not, its interface must be named."""
     try:
         ip_address(word)
     except ValueError:
         return False
-    return True
+    return "%" not in word
 
 
 class Bind(Plugin):

@@ -75,7 +75,7 @@ class LoadbalanceOptions(Options):
     policy: str = argument(text, default=ROUND_ROBIN, help="`round_robin` or `weighted`")
     file: str = argument(path, default="", help="the weight file of `weighted`")
     reload: float | None = option(duration(), help="how often the weight file is looked at; 0s: never again (30s)")
-    prefer: tuple[Network, ...] = option(network, many=True, help="networks whose addresses come first")
+    prefer: tuple[Network, ...] = option(network, many=True, at_least=0, help="networks whose addresses come first")
 
     @classmethod
     def usage(cls) -> str:

@@ -38,6 +38,7 @@ def test_without_it_all_addresses_count() -> None:
     [
         ("bind", "at least one address or interface name is expected"),
         ("bind example.org", 'not a valid IP address or interface name: "example.org"'),
+        ("bind ::1%lo", 'not a valid IP address or interface name: "::1%lo"'),
         ("bind 127.0.0.1 {\nexcept nothing0\n}", 'not a valid IP address or interface name: "nothing0"'),
         ("bind 127.0.0.1 {\nexcept\n}", "Wrong argument count"),
         ("bind 127.0.0.1 {\nexcepts lo\n}", "unknown property 'excepts' (did you mean 'except'?)"),

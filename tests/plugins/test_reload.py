@@ -175,7 +175,8 @@ async def test_the_interval_varies_by_half_the_jitter(text: str, low: float, hig
     [
         ("reload 1s", "interval value must be greater or equal to 2s"),
         ("reload 10s 500ms", "jitter value must be 0 or greater or equal to 1s"),
-        ("reload 10", 'time: missing unit in duration "10"'),
+        ("reload 10", 'interval must be a duration: time: missing unit in duration "10"'),
+        ("reload 10s 2", 'jitter must be a duration: time: missing unit in duration "2"'),
         ("reload 10s 2s 1s", "Wrong argument count"),
         ("reload {\n}", "Unexpected token '{'"),
     ],

@@ -9,13 +9,11 @@ from enum import Enum
 
 from pydns.dns.message import RR, Message, Question
 from pydns.dns.rdata import soa_minimum, target_of
+from pydns.dns.signatures import has_expired_signature
 from pydns.dns.types import Class, Opcode, Rcode, Type
 
 FALLBACK = 5
 """Seconds that a reply lasts whose records say nothing about it."""
-_RRSIG_EXPIRATION, _RRSIG_INCEPTION, _RRSIG_SIGNER = 8, 12, 18
-_HALF = 2**31
-_WHOLE = 2**32
 
 
 class Kind(Enum):
@@ -33,7 +31,7 @@ class Kind(Enum):
 
 def classify(reply: Message, now: float) -> Kind:
     """The kind of ``reply``; ``now`` is Unix seconds, to judge signatures."""
-    if _is_meta(reply) or _has_expired_signature(reply, now):
+    if _is_meta(reply) or has_expired_signature(reply, now):
         return Kind.OTHER
     if reply.rcode == Rcode.NOERROR:
         return _classify_success(reply)
@@ -125,20 +123,6 @@ def _is_meta(reply: Message) -> bool:
     if reply.opcode in (Opcode.UPDATE, Opcode.NOTIFY):
         return True
     return reply.question is not None and reply.question.type in (Type.AXFR, Type.IXFR)
-
-
-def _has_expired_signature(reply: Message, now: float) -> bool:
-    if reply.edns is None or not reply.edns.do:
-        return False
-    signatures = (record.rdata for record in reply.records() if record.type == Type.RRSIG)
-    return any(len(rdata) >= _RRSIG_SIGNER and not _is_valid(rdata, int(now)) for rdata in signatures)
-
-
-def _is_valid(rdata: bytes, now: int) -> bool:
-    """Whether a signature's times enclose ``now``, in serial number arithmetic (RFC 4034 section 3.1.5)."""
-    expiration = int.from_bytes(rdata[_RRSIG_EXPIRATION:_RRSIG_INCEPTION], "big")
-    inception = int.from_bytes(rdata[_RRSIG_INCEPTION : _RRSIG_INCEPTION + 4], "big")
-    return (now - inception) % _WHOLE < _HALF and (expiration - now) % _WHOLE < _HALF
 
 
 def _has(rrtype: int, records: tuple[RR, ...]) -> bool:
