@@ -56,8 +56,12 @@ def _read_target(line: Line, word: str) -> list[Address]:
         raise line.error(f"{word}: {error}") from None
     try:
         return name_servers(Path(host))
-    except (OSError, ValueError):
+    except OSError as error:
+        if "/" in host:
+            raise line.error(f"{word}: {error.strerror}") from None
         return [_host_name(line, word, host)]
+    except ValueError:
+        raise line.error(f"{word}: not a text file") from None
 
 
 def _without_scope(host: str) -> str:
@@ -91,7 +95,7 @@ def _host_name(line: Line, word: str, host: str) -> Address:
     try:
         found = Address(name, int(port)) if colon else Address(host, PORT)
         normalize(found.host)
-        if "/" not in found.host and found.host and 0 < found.port <= 65535:
+        if found.host and 0 < found.port <= 65535:
             return found
     except ValueError:
         pass

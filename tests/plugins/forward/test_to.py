@@ -48,7 +48,8 @@ def test_repeats_go_and_the_order_stays() -> None:
     [
         (["192.0.2.1:70000"], "192.0.2.1:70000: must have a port from 0 to 65535"),
         (["a..b"], "not an IP address, file, or valid domain: a..b"),
-        (["/nowhere/resolv.conf"], "not an IP address, file, or valid domain: /nowhere/resolv.conf"),
+        (["/nowhere/resolv.conf"], "/nowhere/resolv.conf: No such file or directory"),
+        (["/"], "/: Is a directory"),
         (["host.example:0"], "not an IP address, file, or valid domain: host.example:0"),
         (["tls://192.0.2.1"], "tls://192.0.2.1: upstreams over tls are not served by this version yet"),
         (["https://192.0.2.1"], "https://192.0.2.1: upstreams over https are not served by this version yet"),
@@ -89,6 +90,13 @@ def test_a_file_without_name_servers_is_no_upstream(tmp_path: Path) -> None:
     path.write_text("search example.org\n")
     assert read(str(path), "192.0.2.1") == ["192.0.2.1:53"]
     with pytest.raises(CorefileError, match="no valid upstream addresses found"):
+        read(str(path))
+
+
+def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "resolv.conf"
+    path.write_bytes(b"nameserver \xff\n")
+    with pytest.raises(CorefileError, match=r"resolv\.conf: not a text file"):
         read(str(path))
 
 
