@@ -112,8 +112,8 @@ class Table:
     def addresses(self, name: str, rrtype: int) -> list[bytes]:
         """Rdata of A or AAAA for a name, by its own entries or else by a wildcard."""
         found = self._rdata.get((name, rrtype))
-        if found is None and (above := parent(name)) != ".":
-            found = self._rdata.get((WILDCARD + above, rrtype))
+        if found is None:
+            found = self._rdata.get((WILDCARD + parent(name), rrtype))
         return found or []
 
     def names(self, address: str) -> list[str]:

@@ -116,6 +116,10 @@ async def test_options(options: str, question: str, expected: list[str] | str, b
     assert await passed(f"hosts hosts {{\n{INLINE}\n{options}\n}}", question, block) == expected
 
 
+async def test_a_wildcard_of_the_root_matches_nothing() -> None:
+    assert await passed("hosts {\n10.0.0.7 *\n}", "nothing. A") == "rcode 2"
+
+
 async def test_zones_of_its_own(block: Block) -> None:
     assert await passed("hosts hosts other.net", "other.net. A", block) == ["other.net. 3600 IN A 10.0.0.9"]
     assert await passed("hosts hosts other.net", "web.example.org. A", block) == "passed"
@@ -190,6 +194,10 @@ async def test_the_file_is_read_again_when_it_changed(tmp_path: Path, log_lines:
         f'coredns_hosts_entries{{hostsfile="{file}"}} 4.0',
         "coredns_hosts_reload_timestamp_seconds 1234.5",
     ]
+
+    await clock.advance(10)
+    await clock.until_asleep()
+    assert len(listener.tags) == 1  # nothing changed
 
     file.unlink()
     await clock.advance(10)
