@@ -10,7 +10,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,11 +57,18 @@ def command(subject: str) -> list[str]:
 
 @asynccontextmanager
 async def start(
-    subject: str, corefile: Path, port: int, environment: Mapping[str, str] | None = None
+    subject: str,
+    corefile: Path,
+    port: int,
+    environment: Mapping[str, str] | None = None,
+    words: Sequence[str] = (),
 ) -> AsyncIterator[Running]:
-    """Runs a subject until the block ends; the block starts when it answers at `port`. Raises `StartError`."""
+    """Runs a subject, with further words on its command line, until the block ends.
+
+    The block starts when it answers at `port`. Raises `StartError`.
+    """
     log = corefile.with_suffix(".log")
-    process = await _spawn(subject, corefile, log, environment or {})
+    process = await _spawn(subject, corefile, log, environment or {}, words)
     try:
         await _wait_until_answering(process, port, log)
         yield Running(port, log, process.pid)
@@ -83,8 +90,10 @@ async def run_to_end(subject: str, corefile: Path, environment: Mapping[str, str
     return status, log.read_text(errors="replace")
 
 
-async def _spawn(subject: str, corefile: Path, log: Path, environment: Mapping[str, str]) -> asyncio.subprocess.Process:
-    words = [*command(subject), "-conf", str(corefile)]
+async def _spawn(
+    subject: str, corefile: Path, log: Path, environment: Mapping[str, str], words: Sequence[str] = ()
+) -> asyncio.subprocess.Process:
+    words = [*command(subject), "-conf", str(corefile), *words]
     root = str(Path(__file__).parent.parent)
     variables = {**os.environ, "PYTHONPATH": root, "PYTHONUNBUFFERED": "1", **environment}
     with log.open("wb") as output:
