@@ -1,5 +1,6 @@
 """When a changed Corefile is loaded; expectations from CoreDNS's plugin/reload."""
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -123,7 +124,8 @@ async def test_a_corefile_that_is_away_is_waited_for(machine: Machine, log_lines
     await plugin.stop()
 
 
-async def test_standard_input_is_not_read_again(machine: Machine) -> None:
+async def test_standard_input_is_not_read_again(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(".:53 {\nwhoami\n}\n"))
     machine.block.process.corefile = "stdin"
     plugin = await machine.start()
     await machine.clock.advance(60)
