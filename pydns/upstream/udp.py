@@ -47,11 +47,11 @@ class UdpSocket:
         """The reply to a query whose first two octets are still to be chosen."""
         self.uses += 1
         ident = self._free_id()
+        self._send(ident.to_bytes(2, "big") + wire[2:])
         waiter: asyncio.Future[Message] = self._loop.create_future()
         wait = self._waits[ident] = Wait(question, limit, f"read {self._path}", waiter)
+        self._deadlines.add(wait)
         try:
-            self._send(ident, wire)
-            self._deadlines.add(wait)
             return await waiter
         finally:
             wait.waiter = None
@@ -72,9 +72,13 @@ class UdpSocket:
             pass
         return ident
 
-    def _send(self, ident: int, wire: bytes) -> None:
+    def _send(self, octets: bytes) -> None:
         try:
-            self._socket.send(ident.to_bytes(2, "big") + wire[2:])
+            try:
+                self._socket.send(octets)
+            except ConnectionRefusedError as error:
+                self._fail(f"read: {reason(error)}")  # what earlier queries met; this one has not left yet
+                self._socket.send(octets)
         except OSError as error:
             raise ExchangeError(f"write {self._path}: write: {reason(error)}") from None
 

@@ -160,6 +160,13 @@ async def test_a_closed_udp_port_is_known_at_once() -> None:
     assert re.fullmatch(expected, str(raised.value))
 
 
+async def test_a_closed_udp_port_is_known_to_every_query_at_once() -> None:
+    """The kernel tells of it once for all queries on a socket, perhaps to a query that is about to leave."""
+    upstream = client_of(closed_endpoint(), max_idle=1)
+    failures = await asyncio.gather(*(ask(upstream) for _ in range(5)), return_exceptions=True)
+    assert [str(failure).partition(": ")[2] for failure in failures] == ["read: connection refused"] * 5
+
+
 async def test_a_closed_tcp_port_is_known_at_once() -> None:
     endpoint = closed_endpoint()
     with pytest.raises(ExchangeError) as raised:
