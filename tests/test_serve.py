@@ -37,7 +37,9 @@ async def started(*words: str, directory: Path) -> AsyncIterator[asyncio.subproc
 
 async def line_of(process: asyncio.subprocess.Process) -> str:
     assert process.stdout is not None
-    return (await in_time(process.stdout.readline())).decode().rstrip("\n")
+    line = await in_time(process.stdout.readline())
+    assert line, "it has ended"
+    return line.decode().rstrip("\n")
 
 
 async def output_of(process: asyncio.subprocess.Process) -> tuple[str, str]:
@@ -85,14 +87,9 @@ async def test_some_signals_do_not_wait(
     port, health = free_port(), free_port()
     text = f".:{port} {{\n    bind 127.0.0.1\n    health 127.0.0.1:{health} {{\n        lameduck 1m\n    }}\n}}\n"
     corefile(tmp_path, text)
-    async with started("-quiet", "-pidfile", "pid", "-conf", "Corefile", directory=tmp_path) as process:
-        with UdpClient("127.0.0.1", port) as client:
-            while True:
-                try:
-                    await client.ask(packet())
-                    break
-                except ConnectionRefusedError:
-                    await asyncio.sleep(0.01)  # it starts
+    async with started("-pidfile", "pid", "-conf", "Corefile", directory=tmp_path) as process:
+        for _ in range(3):
+            await line_of(process)
         process.send_signal(first)
         written = [await line_of(process) for _ in lines[:-1]]
         if second is not None:
