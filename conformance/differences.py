@@ -32,6 +32,10 @@ DIFFERENCES = {
         "A negative answer is kept, and shown, for the smaller of the SOA's TTL and its MINIMUM field (RFC 2308 "
         "section 5) within the cache's bounds; CoreDNS looks at the TTL alone."
     ),
+    "query-records-unread": (
+        "Of records that come with a query only OPT is read; CoreDNS reads all and answers FORMERR where the data of "
+        "one is not what its type says, though nothing depends on it."
+    ),
     "slice-without-service": (
         "An EndpointSlice without the label `kubernetes.io/service-name` gives its addresses no name: PTR is NXDOMAIN. "
         "CoreDNS makes a name with an empty label, cannot pack the reply and sends none."
@@ -39,6 +43,10 @@ DIFFERENCES = {
     "udp-wrong-question-ignored": (
         "A UDP reply of an upstream with another question is ignored while the right one may still come (RFC 5452 "
         "section 9.1); CoreDNS answers FORMERR at once, so a forged packet breaks the exchange."
+    ),
+    "unknown-options-ignored": (
+        "An EDNS option this server does not implement is ignored (RFC 6891 section 6.1.2); CoreDNS answers FORMERR to "
+        "ZONEVERSION in the empty form that queries have (RFC 9660 section 2) and to REPORTING without a domain name."
     ),
     "unparsable-reload-counted": (
         "A changed Corefile that does not parse counts once in coredns_reload_failed_total and is logged once; CoreDNS "
