@@ -97,7 +97,7 @@ def to_wire(name: str) -> bytes:
 
 def wire_labels(name: str) -> list[bytes]:
     """The labels' octets, escapes resolved; a missing final dot is understood."""
-    body = name.removesuffix(".") if not name.endswith("\\.") else name
+    body = name[:-1] if is_absolute(name) else name
     if "\\" not in body:
         return [label.encode("utf-8") for label in body.split(".")] if body else []
     labels = [bytearray()]
@@ -146,13 +146,15 @@ def is_below(name: str, zone: str) -> bool:
     if not name.endswith(zone):
         return False
     rest = name[: -len(zone)]
-    return not rest or (rest.endswith(".") and not _escaped_dot(rest))
+    return not rest or is_absolute(rest)
 
 
-def _escaped_dot(text: str) -> bool:
-    """Whether the final dot of ``text`` is escaped: an odd number of backslashes stands before it."""
+def is_absolute(text: str) -> bool:
+    """Whether the text ends in a dot that is not escaped, by an odd number of backslashes before it."""
+    if not text.endswith("."):
+        return False
     body = text[:-1]
-    return (len(body) - len(body.rstrip("\\"))) % 2 == 1
+    return (len(body) - len(body.rstrip("\\"))) % 2 == 0
 
 
 def longest_zone(name: str, zones: tuple[str, ...]) -> str | None:
@@ -169,7 +171,7 @@ def normalize(text: str) -> str:
     if not text:
         raise BadName("empty name (the root is written '.')")
     name = text.lower()
-    if not name.endswith(".") or name.endswith("\\."):
+    if not is_absolute(name):
         name += "."
     to_wire(name)
     return name
