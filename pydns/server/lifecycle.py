@@ -91,8 +91,13 @@ class Server:
         self._write_pidfile()
 
     async def reload(self) -> bool:
-        """Replace the configuration by what ``make`` makes now; False, and nothing is changed, where that fails."""
+        """Replace the configuration by what ``make`` makes now; False, and nothing is changed, where that fails.
+
+        Before the start and after the stop there is nothing to replace.
+        """
         async with self._changing:
+            if self.instance is None:
+                return False
             _log.info("Reloading")
             try:
                 new = self.make()

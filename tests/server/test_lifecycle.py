@@ -273,6 +273,15 @@ async def test_a_reload_that_fails_leaves_the_old(scene: Scene, fault: str, log_
     assert b"coredns_reload_failed_total 1.0" in scene.process.metrics.exposition()
 
 
+async def test_there_is_no_reload_without_a_start(scene: Scene, log_lines: list[str]) -> None:
+    assert not await scene.server.reload()
+    scene.will_make("a")
+    await scene.server.start()
+    await scene.server.stop()
+    assert not await scene.server.reload()
+    assert log_lines == []
+
+
 async def test_no_datagram_is_lost_by_a_reload(scene: Scene) -> None:
     scene.will_make("a")
     await scene.server.start()
