@@ -15,7 +15,7 @@ from conformance.api import Clusters, FakeClusters, RealClusters
 from conformance.blocks import CaseError
 from conformance.case import Case, load_cases
 from conformance.runner import Outcome, Plan, run_case
-from conformance.tools.build import built
+from conformance.tools.build import binary, built
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -79,12 +79,14 @@ def main() -> int:
     options = arguments().parse_args()
     if options.record:
         options.subject = "coredns"
+    plan = make_plan(options)
     try:
         cases = load_cases(options.filters)
-    except CaseError as error:
+        if "coredns" in (plan.subject, plan.reference):
+            binary("coredns")
+    except (CaseError, FileNotFoundError) as error:
         print(error, file=sys.stderr)
         return 1
-    plan = make_plan(options)
     print(f"conformance: {plan.subject} against {plan.reference}, {len(cases)} cases", flush=True)
     outcomes = asyncio.run(run_cases(cases, plan, real_api_wanted(options.api), options.jobs))
     if options.record:
@@ -93,4 +95,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

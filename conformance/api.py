@@ -6,8 +6,9 @@ Knows both kinds by one interface; no DNS.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Iterable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -86,22 +87,23 @@ class Real:
 class RealClusters:
     """One kube-apiserver for each named cluster, started when a case first needs it; fakes for the odd objects.
 
-    Use as a context manager: leaving it stops everything.
+    Use as a context manager: leaving it stops everything, a start that is under way included.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._stack = AsyncExitStack()
+        self._running = ExitStack()
+        self._lock = threading.Lock()
         self._etcd: Etcd | None = None
-        self._clusters: dict[str, Cluster] = {}
-        self._lock = asyncio.Lock()
+        self._starts: dict[str, asyncio.Task[Cluster]] = {}
         self._fakes = FakeClusters()
 
     async def __aenter__(self) -> RealClusters:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._stack.aclose()
+        await asyncio.gather(*self._starts.values(), return_exceptions=True)
+        await asyncio.to_thread(self._running.close)
 
     @asynccontextmanager
     async def open(self, case: Case) -> AsyncIterator[Api]:
@@ -118,17 +120,17 @@ class RealClusters:
             await real.clean_up()
 
     async def _cluster(self, name: str) -> Cluster:
-        async with self._lock:
-            if name not in self._clusters:
-                self._clusters[name] = await asyncio.to_thread(self._start, name)
-            return self._clusters[name]
+        if name not in self._starts:
+            self._starts[name] = asyncio.create_task(asyncio.to_thread(self._start, name))
+        return await asyncio.shield(self._starts[name])
 
     def _start(self, name: str) -> Cluster:
-        if self._etcd is None:
-            self._etcd = Etcd(self._folder / "etcd")
-            self._stack.callback(self._etcd.stop)
-        cluster = Cluster(self._folder / name, self._etcd, prefix=name)
-        self._stack.callback(cluster.stop)
+        with self._lock:
+            if self._etcd is None:
+                self._etcd = Etcd(self._folder / "etcd")
+                self._running.callback(self._etcd.stop)
+            cluster = Cluster(self._folder / name, self._etcd, prefix=name)
+            self._running.callback(cluster.stop)
         for object in load_cluster(name):
             cluster.apply(object)
         return cluster

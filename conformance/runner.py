@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from conformance import recorded, subjects
 from conformance.api import Api, Clusters
 from conformance.case import Apply, Ask, Case, Delete, Get, Wait, Write
+from conformance.cluster import ClusterError
 from conformance.compare import compare, normalise
 from conformance.message import Reply
 from conformance.pages import line_matches, matches, pattern
@@ -77,7 +78,7 @@ async def run_case(case: Case, plan: Plan, clusters: Clusters) -> Outcome:
                 await _run_failing(case, plan, api, outcome)
             else:
                 await _Run(case, plan, api, outcome).run()
-    except (subjects.StartError, recorded.StaleRecording) as error:
+    except (subjects.StartError, recorded.StaleRecording, ClusterError) as error:
         outcome.verdicts.append(Verdict(case.name, case.name, "start", (str(error),)))
     return outcome
 

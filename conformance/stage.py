@@ -10,7 +10,7 @@ import re
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import aiohttp
@@ -35,7 +35,8 @@ VOLATILE = (
 
 @dataclass
 class Stage:
-    """A running server, or none yet. `places` maps a placeholder's name to its text."""
+    """A running server, or none yet. `places` maps a placeholder's name to its text; `host` is set where a server
+    runs already, and asked in place of the questions' own addresses."""
 
     subject: str
     folder: Path
@@ -44,6 +45,7 @@ class Stage:
     upstreams: list[upstream.Upstream] = field(default_factory=list)
     running: subjects.Running | None = None
     log_read: int = 0
+    host: str = ""
 
     def fill(self, text: str) -> str:
         """A text of the case with its placeholders replaced; a new {PORTn} gets a free port."""
@@ -70,7 +72,7 @@ class Stage:
 
     async def ask(self, question: Question) -> Reply:
         """The reply to a question; `TIMEOUT` for none, rcode MALFORMED with the reason for what does not parse."""
-        packet = await ask(question, self.port(question.port))
+        packet = await ask(replace(question, server=self.host or question.server), self.port(question.port))
         if packet is None:
             return TIMEOUT
         try:
@@ -124,7 +126,7 @@ async def perform(case: Case, subject: str, api_line: str, environment: Mapping[
     """A stage with the server running until the block ends. Raises `subjects.StartError`."""
     async with prepare(case, subject, api_line, environment) as stage:
         if subject[0].isdigit():  # ADDRESS:PORT of a server that runs already
-            stage.places["PORT"] = subject.rpartition(":")[2]
+            stage.host, _, stage.places["PORT"] = subject.rpartition(":")
             yield stage
             return
         corefile = stage.write("Corefile", case.corefile)

@@ -67,7 +67,7 @@ def test_steps_in_their_order() -> None:
     first, _ = parse_cases(TEXT, "area/example")
     *asks, page, apply, delete, write, wait = first.steps
     assert all(isinstance(step, Ask) for step in asks)
-    assert page == Get(2, "/ready", 503, ("kubernetes",), "area/example.case:27")
+    assert page == Get(2, "/ready", 503, ("kubernetes",), place="area/example.case:27")
     assert apply == Apply(({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "late"}},))
     assert delete == Delete("Service", "shop", "web")
     assert write == Write("hosts", "192.0.2.2 a.test\n")
