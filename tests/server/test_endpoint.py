@@ -67,6 +67,35 @@ async def test_two_servers_cannot_share_a_port(host: str) -> None:
             assert parse(await client.ask(packet())).answer
 
 
+@pytest.mark.parametrize(
+    "kind, option",
+    [
+        (socket.SOCK_DGRAM, socket.SO_REUSEADDR),
+        (socket.SOCK_STREAM, socket.SO_REUSEPORT),
+    ],
+)
+async def test_nobody_else_can_share_a_port_either(kind: socket.SocketKind, option: int) -> None:
+    async with Running(make_listener(), "") as server:
+        with socket.socket(socket.AF_INET, kind) as sock:
+            sock.setsockopt(socket.SOL_SOCKET, option, 1)
+            with pytest.raises(OSError, match="already in use"):
+                sock.bind(("127.0.0.1", server.port))
+
+
+async def test_sharing_is_over_once_ours_are_bound() -> None:
+    port = free_port()
+    first, second = Endpoint(("127.0.0.1", port), make_listener()), Endpoint(("127.0.0.2", port), make_listener())
+    first.bind()
+    second.bind([first])
+    for host in ("127.0.0.1", "127.0.0.2"):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with pytest.raises(OSError, match="already in use"):
+                sock.bind((host, port))
+    first.close()
+    second.close()
+
+
 async def test_an_error_leaves_nothing_behind() -> None:
     with in_use(socket.SOCK_DGRAM, "127.0.0.1") as port:
         with pytest.raises(OSError):

@@ -216,6 +216,17 @@ def test_of_those_asked_again_the_ones_not_asked_lately_go(clock: Clock) -> None
     assert len(kept) == 4
 
 
+def test_an_entry_does_not_fall_to_its_own_promotion(clock: Clock) -> None:
+    cache = PacketCache(clock, max_octets=2 * ENTRY)
+    told: dict[str, list[int]] = {}
+    for name in ("aaaa", "bbbb"):
+        told[name] = counted(cache, name)
+        assert cache.get(query(name)) is not None
+    assert cache.get(query("bbbb")) is not None
+    cache.flush()
+    assert told == {"aaaa": [1], "bbbb": [2]}
+
+
 def test_evicted_entries_leave_nothing_behind(clock: Clock) -> None:
     cache = PacketCache(clock, max_octets=4 * ENTRY)
     for number in range(100):
