@@ -24,6 +24,7 @@ NAME = "03 776562 00"
             f"1234 0100 0001 0000 0000 0001 {NAME} 0001 0001 00 0029 04d0 00010000 0006 000a 0002 0011",
         ),
         ("hex:00ff", "00ff"),
+        ("hex:00 ff 0102 +tcp", "00ff0102"),
     ],
 )
 def test_wire(text: str, packet: str) -> None:
@@ -35,6 +36,13 @@ def test_words_that_are_not_in_the_packet() -> None:
     assert (question.transport, question.server, question.port) == ("tcp", "127.0.0.2", 2)
     assert (question.slack, question.live, question.tags) == (1, True, ("R2", "R11"))
     assert question.text == "web A +tcp @127.0.0.2 +port=2 +slack=1 +live"
+
+
+def test_how_it_is_sent() -> None:
+    question = parse_question("web. A +source=1053 +pipeline=3", ".")
+    assert (question.source, question.transport, question.pipeline) == (1053, "tcp", 3)
+    question = parse_question("web. A +dribble", ".")
+    assert (question.source, question.transport, question.dribble) == (0, "tcp", True)
 
 
 @pytest.mark.parametrize(
