@@ -201,8 +201,8 @@ def _with_edns(reply: Message, query: Query) -> Message:
     if edns is said and reply.id == query.message.id and rcode == reply.rcode:
         return reply
     # written out because ``_replace`` takes eight times as long
-    _, flags, _, question, answer, authority, additional, _, replay = reply
-    return Message(query.message.id, flags, rcode, question, answer, authority, additional, edns, replay)
+    sections = reply.answer, reply.authority, reply.additional
+    return Message(query.message.id, reply.flags, rcode, reply.question, *sections, edns, reply.replay)
 
 
 def _plain(query: Query) -> Message:
