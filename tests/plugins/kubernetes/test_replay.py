@@ -1,4 +1,4 @@
-"""A memory that honours consents and tags never shows anything but what a fresh answer would be."""
+"""A memory that honours consents and tags shows, after any change, what a plugin without a past would answer."""
 
 import asyncio
 from collections.abc import Hashable, Iterable
@@ -56,7 +56,8 @@ slices = st.builds(
 )
 pods = st.builds(Pod, namespaces, st.sampled_from(["p1", "p2"]), st.sampled_from(ADDRESSES))
 objects = st.one_of(st.builds(Namespace, namespaces), services, slices, pods)
-changes = st.lists(st.tuples(st.booleans(), objects), min_size=1, max_size=12)
+clusters = st.lists(st.one_of(services, slices, pods), min_size=4, max_size=14)
+changes = st.lists(st.tuples(st.booleans(), objects), min_size=1, max_size=3)
 
 NAMES = [
     f"{below}{service}.{namespace}.S"
@@ -65,7 +66,8 @@ NAMES = [
     for below in ("", "a.", "10-0-0-1.", "_http._tcp.", "_._.")
 ]
 NAMES += [f"{namespace}.{kind}.Z" for namespace in NAMESPACES for kind in ("svc", "pod")]
-NAMES += ["10-0-0-1.n1.pod.Z", "Z", "S", "x.Z", "ns.dns.Z", "S1.N1.S"]
+NAMES += [f"{address}.{namespace}.pod.Z" for namespace in NAMESPACES for address in ("10-0-0-1", "10-0-0-2", "fd00--1")]
+NAMES += ["Z", "S", "x.Z", "ns.dns.Z", "S1.N1.S"]
 QUESTIONS = [f"{name} {qtype}" for name in NAMES for qtype in ("A", "AAAA", "SRV", "TXT", "NS")]
 QUESTIONS += [f"{name} PTR" for name in ("1.0.0.10.in-addr.arpa.", "2.0.0.10.in-addr.arpa.")]
 QUESTIONS += ["s1.n1.S CNAME", "s2.n2.S ANY"]
@@ -113,25 +115,31 @@ async def below(query: Query) -> Message:
     return (await answer("x. 60 IN A 192.0.2.99")(query))._replace(replay=Replay(2000.0))
 
 
-async def compare(options: str, steps: list[tuple[bool, Object]]) -> None:
-    source = FixedSource()
+async def compare(options: str, cluster: list[Object], steps: list[tuple[bool, Object]]) -> None:
+    source = FixedSource([*map(Namespace, NAMESPACES), *cluster])
     plugin = make_kubernetes(options, source, next=below)
     plugin.answers.apex.local = (LOCAL,)
     memory = Memory(plugin)
+    for question in QUESTIONS:
+        await memory.ask(question)
     for there, item in steps:
         if there:
             source.store.put(item)
         else:
             source.store.remove(KINDS[type(item)], key_of(item))
-        for question in QUESTIONS:
-            assert content(await memory.ask(question)) == content(await fresh(plugin, question)), question
+    unremembering = make_kubernetes(options, source, next=below)
+    unremembering.answers.apex.local = (LOCAL,)
+    for question in QUESTIONS:
+        assert content(await memory.ask(question)) == content(await fresh(unremembering, question)), question
 
 
 @pytest.mark.parametrize(
     "options",
-    ["pods verified", "namespaces n1\npods insecure", "ignore empty_service", "fallthrough\nendpoint_pod_names"],
+    ["pods verified", "namespaces n1 n2\npods insecure", "ignore empty_service", "fallthrough\nendpoint_pod_names"],
 )
-@settings(max_examples=25, deadline=None)
-@given(steps=changes)
-def test_remembered_and_fresh_answers_are_the_same(options: str, steps: list[tuple[bool, Object]]) -> None:
-    asyncio.run(compare(options, steps))
+@settings(max_examples=60, deadline=None)
+@given(cluster=clusters, steps=changes)
+def test_remembered_and_fresh_answers_are_the_same(
+    options: str, cluster: list[Object], steps: list[tuple[bool, Object]]
+) -> None:
+    asyncio.run(compare(options, cluster, steps))
