@@ -8,6 +8,9 @@ from pydns.plugin import Query
 from pydns.plugins.whoami import Whoami
 from tests.support import make_plugin, make_query, texts
 
+LONG = ".".join(["a" * 63] * 3 + ["b" * 61]) + "."
+"""A name of 255 octets."""
+
 
 @pytest.mark.parametrize(
     "query, additional",
@@ -20,6 +23,8 @@ from tests.support import make_plugin, make_query, texts
             make_query("example.org. TXT", client="2001:db8::7", transport="tcp"),
             ["example.org. 0 IN AAAA 2001:db8::7", "_tcp.example.org. 0 IN SRV 0 0 40212 ."],
         ),
+        (make_query(f"{LONG} A"), [f"{LONG} 0 IN A 127.0.0.1"]),
+        (make_query(f"{LONG[5:]} A"), [f"{LONG[5:]} 0 IN A 127.0.0.1", f"_udp.{LONG[5:]} 0 IN SRV 0 0 40212 ."]),
         (make_query("x. A", client="fe80::1%eth0"), ["x. 0 IN AAAA fe80::1", "_udp.x. 0 IN SRV 0 0 40212 ."]),
         (make_query(". NS"), [". 0 IN A 127.0.0.1", "_udp. 0 IN SRV 0 0 40212 ."]),
         (make_query("x. TXT", cls=3), ["x. 0 CH A 127.0.0.1", "_udp.x. 0 CH SRV 0 0 40212 ."]),
