@@ -173,8 +173,8 @@ class Query:
         return other
 
     def ask(self, name: str, qtype: int) -> Query:
-        """The same query with another question of the same class; one deeper, so that loops end."""
-        question = Question(name, qtype, self.qclass)
+        """The same query with another question, of class IN; one deeper, so that loops end (CoreDNS NewWithQuestion)."""
+        question = Question(name, qtype)
         other = self.with_message(self.message._replace(question=question))
         other.depth += 1
         return other
