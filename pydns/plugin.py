@@ -173,7 +173,7 @@ class Query:
         return other
 
     def ask(self, name: str, qtype: int) -> Query:
-        """The same query with another question, of class IN; one deeper, so that loops end (CoreDNS NewWithQuestion)."""
+        """The same query with another question, of class IN as in CoreDNS; one deeper, so that loops end."""
         question = Question(name, qtype)
         other = self.with_message(self.message._replace(question=question))
         other.depth += 1
