@@ -5,7 +5,6 @@ Knows one server; what its replies mean is the runner's business.
 
 from __future__ import annotations
 
-import asyncio
 import re
 import tempfile
 from collections.abc import AsyncIterator, Mapping
@@ -125,12 +124,12 @@ async def prepare(case: Case, subject: str, api_line: str, environment: Mapping[
 async def perform(case: Case, subject: str, api_line: str, environment: Mapping[str, str]) -> AsyncIterator[Stage]:
     """A stage with the server running until the block ends. Raises `subjects.StartError`."""
     async with prepare(case, subject, api_line, environment) as stage:
-        if subject[0].isdigit():  # ADDRESS:PORT of a server that runs already
-            stage.host, _, stage.places["PORT"] = subject.rpartition(":")
+        if ":" in subject:  # ADDRESS:PORT of a server that runs already
+            host, _, stage.places["PORT"] = subject.rpartition(":")
+            stage.host = host.strip("[]")
             yield stage
             return
         corefile = stage.write("Corefile", case.corefile)
         async with subjects.start(subject, corefile, stage.port(1), stage.environment) as stage.running:
-            await asyncio.sleep(0)
             stage.take_log()
             yield stage

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -39,5 +38,4 @@ async def clusters(request: pytest.FixtureRequest) -> AsyncIterator[Clusters]:
 @pytest.mark.parametrize("case", load_cases(), ids=lambda case: case.name)
 async def test_case(case: Case, plan: Plan, clusters: Clusters) -> None:
     outcome = await run_case(case, plan, clusters)
-    await asyncio.sleep(0)
     assert not outcome.problems, "\n" + "\n".join(map(render, outcome.problems))
