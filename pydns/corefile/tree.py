@@ -35,11 +35,14 @@ class _Tree:
         self.plugin = plugin
         self.warnings = warnings
         self.at = 0
+        self.closing = len(tokens)  # where only closing braces follow
+        while self.closing and tokens[self.closing - 1].text == "}":
+            self.closing -= 1
 
     def line(self, depth: int) -> Line:
         first = self._take()
         args: list[str] = []
-        while self._word_follows() and self.tokens[self.at].text != "{" and not (depth and self._only_closing()):
+        while self._word_follows() and self.tokens[self.at].text != "{" and not (depth and self.at >= self.closing):
             args.append(self._take().text)
         block = None
         if first.text == "{":  # a brace on a line of its own: a property of that name, which nobody knows
@@ -64,9 +67,6 @@ class _Tree:
         if after_words and brace.follows(self.tokens[self.at - 2]):
             text = "a '}' at the end of a line: many plugins of CoreDNS want it on a line of its own"
             self.warnings.append(located_warning(text, brace.file, brace.line, self.plugin))
-
-    def _only_closing(self) -> bool:
-        return all(token.text == "}" for token in self.tokens[self.at :])
 
     def _take(self) -> Token:
         self.at += 1

@@ -134,7 +134,7 @@ class HostsOptions(Options):
     reload: float = option(duration(0), default=5.0, help="how often the file is looked at; 0s: only at the start")
     fallthrough: Fallthrough | None = option(Fallthrough, help="unknown names go to the next plugin")
     fallthrough_unsupported: bool = flag(help="with `fallthrough`: so do types other than A, AAAA and PTR")
-    entries: tuple[Entry, ...] = ()
+    entries: Sequence[Entry] = ()
 
     free_block = True
 
@@ -149,7 +149,7 @@ class HostsOptions(Options):
             line.warn(f"line is left out: {error}" + (f" ({hint})" if hint else ""))
             return
         if entry is not None:
-            values["entries"] = (*values.get("entries", ()), entry)
+            values.setdefault("entries", []).append(entry)
 
     def validate(self, line: Line) -> None:
         if self.fallthrough_unsupported and self.fallthrough is None:

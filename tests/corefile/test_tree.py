@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from pydns.corefile.lexer import tokenize
+from pydns.corefile.lexer import Token, tokenize
 from pydns.corefile.line import CorefileError, Line
 from pydns.corefile.tree import MAX_DEPTH, build_line
 
@@ -49,3 +51,20 @@ def test_errors(text: str, error: str) -> None:
     with pytest.raises(CorefileError) as caught:
         build_line(tokenize(text, "f"), "x", [])
     assert error in str(caught.value)
+
+
+class Counted(list[Token]):
+    """Tokens that count how many of them were handed out."""
+
+    taken = 0
+
+    def __getitem__(self, at: Any) -> Any:
+        found = super().__getitem__(at)
+        self.taken += len(found) if isinstance(at, slice) else 1
+        return found
+
+
+def test_the_work_grows_with_the_tokens_and_no_faster() -> None:
+    tokens = Counted(tokenize("x {\n" + "10.0.0.1 a\n" * 1000 + "}\n", "f"))
+    assert len(build_line(tokens, "x", []).block or ()) == 1000
+    assert tokens.taken < 20 * len(tokens)

@@ -246,7 +246,7 @@ async def test_what_passed_depends_on_the_file_too(replay: Replay | None, block:
 def test_nonsense_between_the_braces_is_left_out_with_a_warning() -> None:
     line = corefile_lines("hosts {\n10.0.0.1 a\nttll 30\n10.0.0.2\nfallthrough\n}")[0]
     options = HostsOptions.parse(line)
-    assert options.entries == (read_entry("10.0.0.1 a"),)
+    assert options.entries == [read_entry("10.0.0.1 a")]
     assert line.warnings == [
         "plugin/hosts: Corefile:4 - Warning: line is left out: 'ttll' is no IP address (did you mean 'ttl'?)",
         "plugin/hosts: Corefile:5 - Warning: line is left out: no name follows address '10.0.0.2'",
