@@ -6,10 +6,9 @@ server=$!
 trap 'pkill -TERM -P "$server" 2>/dev/null || true; rm -f "$log"' EXIT
 
 fail() { echo "smoke: $1" >&2; cat "$log" >&2; exit 1; }
-for _ in $(seq 100); do
-    curl -fs http://127.0.0.1:18181/ready >/dev/null && break
+until curl -fs http://127.0.0.1:18181/ready >/dev/null; do
     kill -0 "$server" 2>/dev/null || fail "pydns did not start"
-    sleep 0.1
+    sleep 0.2
 done
 asked=0
 grep '^  dig ' "$log" | sed 's/   .*//' | {
