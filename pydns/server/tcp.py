@@ -120,10 +120,10 @@ class TcpConnection(asyncio.Protocol):
         while not self._full() and (message := self._next_message()) is not None:
             replies += self._recall_or_submit(message)
             if len(replies) > SEND_BUFFER:
-                self._transport.write(replies)
+                self._send(replies)
                 replies = bytearray()
         if replies:
-            self._transport.write(replies)
+            self._send(replies)
         self._busy = False
         self._set_reading()
 
@@ -167,11 +167,15 @@ class TcpConnection(asyncio.Protocol):
 
     # Writing.
 
+    def _send(self, octets: bytes | bytearray) -> None:
+        if not self._transport.is_closing():  # asyncio logs what is written to a client that has gone
+            self._transport.write(octets)
+
     def _answered(self, reply: bytes | None) -> None:
         self.in_flight -= 1
         self.last_active = self._loop.time()
         if reply is not None:
-            self._transport.write(_framed(reply))
+            self._send(_framed(reply))
         self._read()
         if self._finishing:
             self.finish()

@@ -30,7 +30,8 @@ class ConnectionGone(Exception):
 class TcpConnection(asyncio.Protocol):
     """A connection and the one query on it."""
 
-    def __init__(self, gone: Callable[[TcpConnection], None]) -> None:
+    def __init__(self, endpoint: Endpoint, gone: Callable[[TcpConnection], None]) -> None:
+        self._endpoint = endpoint
         self._loop = asyncio.get_running_loop()
         self.opened = self._loop.time()
         self._gone = gone
@@ -43,7 +44,7 @@ class TcpConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         local = endpoint_text(transport.get_extra_info("sockname"))
-        self.path = f"{local}->{endpoint_text(transport.get_extra_info('peername'))}"
+        self.path = f"{local}->{self._endpoint}"  # a peer that has gone already has no peername
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed = True
@@ -162,7 +163,7 @@ class TcpPool:
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT):
                 _, connection = await asyncio.get_running_loop().create_connection(
-                    lambda: TcpConnection(self._forget), *self._endpoint, local_addr=source
+                    lambda: TcpConnection(self._endpoint, self._forget), *self._endpoint, local_addr=source
                 )
         except TimeoutError:
             raise ExchangeError(f"dial tcp {self._endpoint}: i/o timeout") from None

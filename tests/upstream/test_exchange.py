@@ -14,6 +14,7 @@ from pydns.dns.types import Flag, Type
 from pydns.upstream.exchange import Upstream
 from pydns.upstream.reply import ExchangeError
 from pydns.upstream.settings import Endpoint, Settings
+from pydns.upstream.tcp import TcpConnection
 from pydns.upstream.udp import SOCKETS, USES
 from tests.scripted_upstream import (
     Script,
@@ -335,3 +336,9 @@ async def test_a_socket_that_cannot_be_had_is_a_failure() -> None:
 async def test_the_text_of_an_upstream_is_its_metrics_label() -> None:
     assert str(client_of(Endpoint("192.0.2.1", 53))) == "192.0.2.1:53"
     assert str(client_of(Endpoint("2001:db8::1", 5353))) == "[2001:db8::1]:5353"
+
+
+async def test_a_peer_that_has_gone_before_the_transport_is_there_has_a_name() -> None:
+    connection = TcpConnection(Endpoint("192.0.2.1", 53), lambda _: None)
+    connection.connection_made(asyncio.Transport(extra={"sockname": ("127.0.0.1", 1024)}))
+    assert connection.path == "127.0.0.1:1024->192.0.2.1:53"
