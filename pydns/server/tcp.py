@@ -152,7 +152,9 @@ class TcpConnection(asyncio.Protocol):
         return message
 
     def _full(self) -> bool:
-        return self._unread or self.in_flight >= self._connections.limits.in_flight
+        """Whether no more is taken: rules 3 and 4, or there is nobody left to answer."""
+        in_flight = self.in_flight >= self._connections.limits.in_flight
+        return in_flight or self._unread or self._transport.is_closing()
 
     def _set_reading(self) -> None:
         if self._full():

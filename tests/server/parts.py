@@ -6,6 +6,7 @@ import asyncio
 import math
 import random
 import socket
+import struct
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -170,6 +171,11 @@ class TcpClient:
             await self.writer.wait_closed()
         except ConnectionError:
             pass  # cut by the server, as some tests want it
+
+    def reset(self) -> None:
+        """Close with RST."""
+        self.writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.writer.transport.abort()
 
     def send(self, *messages: bytes) -> None:
         self.writer.write(b"".join(framed(message) for message in messages))

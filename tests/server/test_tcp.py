@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from struct import pack
 
 import pytest
 
@@ -113,13 +112,24 @@ async def test_a_client_that_goes_away_costs_nothing(log_lines: list[str], caplo
     async with connected(make_listener(gate)) as (server, client):
         client.send(*(packet(f"slow{number}. A") for number in range(20)))
         await gate.until_waiting(20)
-        client.writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, pack("ii", 1, 0))
-        client.writer.transport.abort()
+        client.reset()
         gate.open_all()
         async with await TcpClient.connect(server.port) as client:
             assert parse(await client.ask(packet("quick. A")))
     assert log_lines == []
     assert caplog.messages == []
+
+
+async def test_what_a_client_left_behind_is_not_asked() -> None:
+    gate = Gate()
+    async with connected(make_listener(gate), limits=Limits(in_flight=1)) as (server, client):
+        client.send(*(packet(f"slow{number}. A") for number in range(3)))
+        await gate.until_waiting(1)
+        client.reset()
+        gate.open_all()
+        async with await TcpClient.connect(server.port) as client:
+            assert parse(await client.ask(packet("quick. A")))
+    assert not gate.waiting
 
 
 # Time.
