@@ -6,14 +6,12 @@ and go above it (`endpoint`); it knows neither sockets nor plugins.
 
 from __future__ import annotations
 
-import asyncio
-import sys
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable
 
 from pydns.plugin import Address, Settings
 from pydns.server.dispatch import Dispatcher
 from pydns.server.packet_cache import PacketCache
+from pydns.server.task_pool import TaskPool
 
 MAX_IN_FLIGHT = 10_000
 """Queries that may wait for their replies; more are dropped, and their clients ask again."""
@@ -21,17 +19,6 @@ STOP_TIMEOUT = 5.0
 """Seconds that queries get to end when their listener stops."""
 
 Send = Callable[[bytes | None], object]
-
-if sys.version_info >= (3, 12):
-
-    def _start(coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """A task that runs at once up to its first wait; most chains never wait."""
-        return asyncio.Task(coroutine, loop=asyncio.get_running_loop(), eager_start=True)
-
-else:
-
-    def _start(coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        return asyncio.get_running_loop().create_task(coroutine)
 
 
 class Listener:
@@ -42,7 +29,7 @@ class Listener:
         self._remember = remember
         self._max_in_flight = max_in_flight
         self._caches: dict[tuple[str, int], PacketCache] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._pool = TaskPool()
         metrics = dispatcher.process.metrics
         self._shed = metrics.counter("shed_dropped_total", "Counter of dropped queries.", ("server", "reason"))
 
@@ -68,14 +55,11 @@ class Listener:
 
     def submit(self, data: bytes, client: Address, local: Address, transport: str, send: Send) -> None:
         """Answer a message that the packet cache does not know; ``send`` is called once, with None for no reply."""
-        if len(self._tasks) >= self._max_in_flight:
+        if self._pool.in_flight >= self._max_in_flight:
             self._shed.labels(self.dispatcher.label, "in_flight").inc()
             send(None)
             return
-        task = _start(self._serve(data, client, local, transport, send))
-        if not task.done():
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+        self._pool.run(self._serve(data, client, local, transport, send))
 
     async def _serve(self, data: bytes, client: Address, local: Address, transport: str, send: Send) -> None:
         cache = self.cache(transport, 6 if ":" in client[0] else 4)
@@ -90,10 +74,7 @@ class Listener:
 
     async def finish(self) -> None:
         """Let the queries in flight end, for `STOP_TIMEOUT` seconds at most, and forget what was remembered."""
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=STOP_TIMEOUT)
-        for task in self._tasks:
-            task.cancel()
+        await self._pool.finish(STOP_TIMEOUT)
         process = self.dispatcher.process
         for cache in self._caches.values():
             cache.clear()

@@ -70,7 +70,7 @@ async def test_a_listener_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch
     await gate.until_waiting(1)
     await listener.finish()
     await settle()
-    assert (sent, listener._tasks) == ([], set())
+    assert (sent, listener._pool.in_flight) == ([], 0)
 
 
 async def test_a_listener_forgets_at_its_end_and_tells_its_replays() -> None:

@@ -1,0 +1,146 @@
+"""Which coroutines run when, in which tasks, and how a pool ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from pydns.server import task_pool as module
+from pydns.server.task_pool import TaskPool
+from tests.support import settle
+
+
+class Run:
+    """Coroutines that note that they began, in which task, and that they ended; those with an event wait for it."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.ended: list[str] = []
+        self.tasks: dict[str, asyncio.Task[Any] | None] = {}
+
+    async def one(self, name: str, gate: asyncio.Event | None = None) -> None:
+        self.begun.append(name)
+        self.tasks[name] = asyncio.current_task()
+        if gate is not None:
+            await gate.wait()
+        self.ended.append(name)
+
+
+@pytest.fixture
+async def pool() -> AsyncIterator[TaskPool]:
+    pool = TaskPool()
+    yield pool
+    await pool.finish(0.01)
+
+
+async def test_what_never_waits_runs_in_order_in_one_task(pool: TaskPool) -> None:
+    run = Run()
+    for name in "abc":
+        pool.run(run.one(name))
+    assert (run.begun, pool.in_flight) == ([], 3)
+    await settle()
+    assert (run.ended, pool.in_flight) == (["a", "b", "c"], 0)
+    pool.run(run.one("later"))
+    await settle()
+    assert len(set(run.tasks.values())) == 1
+
+
+async def test_what_waits_holds_up_nobody(pool: TaskPool) -> None:
+    run, gates = Run(), {name: asyncio.Event() for name in "bd"}
+    for name in "abcde":
+        pool.run(run.one(name, gates.get(name)))
+    await settle()
+    assert (run.begun, run.ended, pool.in_flight) == ([*"abcde"], [*"ace"], 2)
+    assert run.tasks["b"] is not run.tasks["d"]
+    gates["d"].set()
+    await settle()
+    pool.run(run.one("f"))
+    await settle()
+    assert run.ended == [*"acedf"]
+    gates["b"].set()
+    await settle()
+    assert pool.in_flight == 0
+
+
+async def test_a_time_out_ends_one_coroutine_alone(pool: TaskPool) -> None:
+    run, timed_out = Run(), []
+
+    async def impatient() -> None:
+        try:
+            async with asyncio.timeout(0):
+                await asyncio.Event().wait()
+        except TimeoutError:
+            timed_out.append(asyncio.current_task())
+
+    pool.run(run.one("a"))
+    pool.run(impatient())
+    await settle()
+    pool.run(run.one("b"))
+    await settle()
+    assert timed_out == [run.tasks["a"]]
+    assert run.ended == ["a", "b"]
+
+
+async def test_one_that_is_cancelled_takes_no_other_with_it(pool: TaskPool) -> None:
+    run = Run()
+
+    async def cancelled() -> None:
+        raise asyncio.CancelledError
+
+    for coroutine in (run.one("a"), cancelled(), run.one("b")):
+        pool.run(coroutine)
+    await settle()
+    assert (run.ended, pool.in_flight) == (["a", "b"], 0)
+
+
+async def test_the_event_loop_gets_its_turn(pool: TaskPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "TURN", 2)
+    run = Run()
+    for name in "abcde":
+        pool.run(run.one(name))
+    seen = []
+    while pool.in_flight:
+        await asyncio.sleep(0)
+        seen.append(len(run.ended))
+    assert seen[-1] == 5
+    assert max(later - sooner for sooner, later in zip([0, *seen], seen, strict=False)) == 2
+
+
+async def test_few_tasks_stay_without_work(pool: TaskPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "KEPT", 2)
+    run, gate = Run(), asyncio.Event()
+    for name in "abcde":
+        pool.run(run.one(name, gate))
+    await settle()
+    gate.set()
+    await settle()
+    tasks = [task for task in run.tasks.values() if task is not None]
+    assert sorted(run.ended) == [*"abcde"]
+    assert sum(not task.done() for task in tasks) == 2
+
+
+async def test_the_end_waits_for_what_runs() -> None:
+    pool, run, gate = TaskPool(), Run(), asyncio.Event()
+    pool.run(run.one("quick"))
+    pool.run(run.one("slow", gate))
+    await settle()
+    end = asyncio.ensure_future(pool.finish(10))
+    await settle()
+    assert not end.done()
+    gate.set()
+    await end
+    assert run.ended == ["quick", "slow"]
+    await settle()
+    assert all(task is not None and task.done() for task in run.tasks.values())
+
+
+async def test_the_end_does_not_wait_for_ever() -> None:
+    pool, run = TaskPool(), Run()
+    pool.run(run.one("stuck", asyncio.Event()))
+    await settle()
+    await pool.finish(0.01)
+    await settle()
+    assert (run.ended, pool.in_flight) == ([], 0)
