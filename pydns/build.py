@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields
 
 from pydns import registry
 from pydns.corefile import parser
-from pydns.corefile.keys import DEFAULT_PORT, Claim, check_duplicates
+from pydns.corefile.keys import DEFAULT_PORT, Claim, duplicates
 from pydns.corefile.line import CorefileError, Line
 from pydns.corefile.parser import Corefile, ServerBlock
 from pydns.dns.message import Message
@@ -30,9 +30,12 @@ PACKET_CACHE = "PYDNS_PACKET_CACHE"
 """The environment variable that turns the packet cache off with ``0``."""
 
 
-def load(path: str | None, dns_port: int = DEFAULT_PORT) -> Corefile:
-    """Read the Corefile ``path`` (None: the default one) with this process's environment.  Raises CorefileError."""
-    return parser.load(path, environ=os.environ, plugins=registry.ORDER, dns_port=dns_port)
+def load(path: str | None, dns_port: int = DEFAULT_PORT, *, go_on: bool = False) -> Corefile:
+    """Read the Corefile ``path`` (None: the default one) with this process's environment.  Raises CorefileError.
+
+    With ``go_on`` what does not parse is left out, and told in the result's ``problems``.
+    """
+    return parser.load(path, environ=os.environ, plugins=registry.ORDER, dns_port=dns_port, go_on=go_on)
 
 
 def build(corefile: Corefile, process: Process) -> Instance:
@@ -54,6 +57,7 @@ class Draft:
     plugins: list[Plugin] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.problems += self.corefile.problems
         self.blocks = [Block(block.keys, self.process) for block in self.corefile.blocks]
         self._check_transports()
         for name in registry.ORDER:
@@ -86,17 +90,19 @@ class Draft:
         try:
             plugin = _plugin_class(lines[0]).setup(block, lines)
         except CorefileError as problem:
-            self.problems.append(problem)
+            self.problems += [problem, *problem.further]
             return
         block.plugins[name] = plugin
         self.plugins.append(plugin)
 
     def _check_zones(self) -> None:
-        claims = (Claim(key, block.settings.addresses) for block in self.blocks for key in block.keys)
-        try:
-            check_duplicates(claims)
-        except CorefileError as problem:
-            self.problems.append(problem)
+        claims: list[Claim] = []
+        if any(problem.plugin == "bind" for problem in self.problems):
+            return  # who listens where is not known
+        for block, written in zip(self.blocks, self.corefile.blocks, strict=True):
+            has_view = any(line.name == "view" for line in written.lines)
+            claims += [Claim(key, block.settings.addresses, has_view) for key in block.keys]
+        self.problems += duplicates(claims)
 
     def _by_address(self, chains: Sequence[Chain]) -> dict[Address, tuple[dict[str, Chain], list[Block]]]:
         found: dict[Address, tuple[dict[str, Chain], list[Block]]] = {}

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, cast, runtime_checkable
 
 from pydns import log
+from pydns.corefile.line import Findings
 from pydns.corefile.options import Options
 from pydns.dns.edns import MIN_SIZE, Edns
 from pydns.dns.message import MAX_MESSAGE, RR, Message, Question
@@ -285,6 +286,8 @@ class Plugin:
     options: ClassVar[type[Options]]
     repeatable: ClassVar[bool] = False
     """Whether several lines in one block make one plugin; its ``__init__`` then gets the list of their options."""
+    first_line_only: ClassVar[bool] = False
+    """Whether further lines in one block are left out with a warning instead of being an error."""
     replay_safe: ClassVar[bool] = False
     """Whether a reply may be sent again without calling this plugin."""
     any_class: ClassVar[bool] = False
@@ -301,11 +304,24 @@ class Plugin:
     @classmethod
     def setup(cls, block: Block, lines: Sequence[Line]) -> Self:
         """Make the plugin from its lines in one server block.  Raises CorefileError."""
-        if cls.repeatable:
-            return cls(block, [cls.options.parse(line) for line in lines])
-        if len(lines) > 1:
+        findings = Findings()
+        confs: list[Options] = []
+        for line in lines if cls.repeatable else lines[:1]:
+            with findings.part():
+                confs.append(cls.options.parse(line))
+        with findings.part():
+            cls._check_repeats(lines)
+        findings.close()
+        return cls(block, confs if cls.repeatable else confs[0])
+
+    @classmethod
+    def _check_repeats(cls, lines: Sequence[Line]) -> None:
+        if cls.repeatable or len(lines) == 1:
+            return
+        if not cls.first_line_only:
             raise lines[1].only_once()
-        return cls(block, cls.options.parse(lines[0]))
+        for line in lines[1:]:
+            line.warn(f"only the first line of '{cls.name}' in a block counts")
 
     async def serve(self, query: Query) -> Message:
         """Answer ``query``, or pass it to ``next``."""

@@ -247,6 +247,11 @@ def test_a_draft_has_all_problems() -> None:
     ]
 
 
+def test_views_share_a_zone() -> None:
+    (only,) = problems("a {\nview x\n}\na {\n}")
+    assert "plugin 'view' is not served" in only
+
+
 async def test_queries_that_no_chain_saw_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
 

@@ -195,8 +195,9 @@ def _class_range(pattern: str, at: int) -> tuple[str, int]:
     """One character or class of a bracket expression, or a range of characters."""
     low, consumed = _class_item(pattern, at)
     dash = at + consumed
-    if not pattern.startswith("-", dash) or pattern[dash + 1 : dash + 2] in ("", "]"):
-        return low, consumed
+    is_class = (low[0] == "\\" and low[1:] in _CLASS_ESCAPES) or pattern.startswith("[:", at)
+    if is_class or not pattern.startswith("-", dash) or pattern[dash + 1 : dash + 2] in ("", "]"):
+        return low, consumed  # a dash behind a class is a dash
     high, length = _class_item(pattern, dash + 1)
     return f"{low}-{high}", consumed + 1 + length
 

@@ -7,7 +7,7 @@ It does not open ports and does not know which transports are served.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pydns.corefile.line import INSPECTING, CorefileError
@@ -113,8 +113,8 @@ def _zone_hint(text: str) -> str:
     return "the root zone is written '.'" if text.startswith(":") and _PORT.fullmatch(text[1:]) else ""
 
 
-def check_duplicates(claims: Iterable[Claim]) -> None:
-    """Raise `CorefileError` for a zone and port that two blocks without views serve on the same address.
+def duplicates(claims: Iterable[Claim]) -> Iterator[CorefileError]:
+    """An error for each zone and port that two blocks without views serve on the same address.
 
     An unbound block also collides with a bound one (core/dnsserver/address.go).  Claims come in file order.
     """
@@ -122,24 +122,22 @@ def check_duplicates(claims: Iterable[Claim]) -> None:
     by_key: dict[Key, str] = {}
     for claim in claims:
         for address in claim.addresses or ("",):
-            _check_claim(claim, address, exact, by_key)
+            if error := _duplicate(claim, address, exact, by_key):
+                yield error
             if not claim.has_view:
                 exact.add((claim.key, address))
                 by_key[claim.key] = address
 
 
-def _check_claim(claim: Claim, address: str, exact: set[tuple[Key, str]], by_key: dict[Key, str]) -> None:
+def _duplicate(claim: Claim, address: str, exact: set[tuple[Key, str]], by_key: dict[Key, str]) -> CorefileError | None:
     key = claim.key
     if (key, address) in exact:
-        if claim.has_view:
-            return
-        raise key.error(f"cannot serve {_on(key, address)} - it is already defined")
+        return None if claim.has_view else key.error(f"cannot serve {_on(key, address)} - it is already defined")
     other = by_key.get(key)
-    if other is None:
-        return
-    if not address or (key, "") in exact:
-        overlap = _on(key, other if not address else "")
-        raise key.error(f"cannot serve {_on(key, address)} - zone overlap listener capacity with {overlap}")
+    if other is None or (address and (key, "") not in exact):
+        return None
+    overlap = _on(key, other if not address else "")
+    return key.error(f"cannot serve {_on(key, address)} - zone overlap listener capacity with {overlap}")
 
 
 def _on(key: Key, address: str) -> str:

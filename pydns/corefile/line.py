@@ -7,7 +7,8 @@ every located error.  It does not know tokens, snippets or plugins.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 PARSING = "Error during parsing: "
@@ -20,7 +21,7 @@ class CorefileError(ValueError):
 
     ``hint`` says what would be right (or a near name); it is shown in parentheses at the end.
     ``plugin`` is the plugin whose options are wrong, empty for errors of the grammar itself.  ``line`` is 0 when the
-    whole file is meant.
+    whole file is meant.  ``further`` are the other errors of the same plugin, behind the first.
     """
 
     def __init__(
@@ -32,6 +33,7 @@ class CorefileError(ValueError):
         self.hint = hint
         self.plugin = plugin
         self.kind = kind
+        self.further: tuple[CorefileError, ...] = ()
         super().__init__(str(self))
 
     def __str__(self) -> str:
@@ -39,12 +41,35 @@ class CorefileError(ValueError):
         return _located(f"{self.kind}{self.message}{hint}", self.file, self.line, self.plugin)
 
 
+class Findings:
+    """Errors of several parts: all are looked at, then the first error is raised with the others in its ``further``."""
+
+    def __init__(self) -> None:
+        self.errors: list[CorefileError] = []
+
+    @contextmanager
+    def part(self) -> Iterator[None]:
+        """Note an error that is raised inside, and go on behind."""
+        try:
+            yield
+        except CorefileError as error:
+            self.errors += [error, *error.further]
+
+    def close(self) -> None:
+        """Raise what was found, if anything was."""
+        if self.errors:
+            first = self.errors[0]
+            first.further = tuple(self.errors[1:])
+            raise first
+
+
 @dataclass(frozen=True)
 class Line:
     """One line: ``name``, the words after it, and the lines of its braces.
 
     ``block`` is None without braces and empty for ``{ }``.  ``plugin`` is the plugin the line belongs to (its own
-    name for a plugin's first line).  ``warnings`` is shared by all lines of one Corefile.
+    name for a plugin's first line).  ``hint`` goes into errors without a hint of their own.  ``warnings`` is shared by
+    all lines of one Corefile.
     """
 
     name: str
@@ -53,11 +78,12 @@ class Line:
     line: int
     block: tuple[Line, ...] | None = None
     plugin: str = ""
+    hint: str = field(default="", compare=False, repr=False)
     warnings: list[str] = field(default_factory=list, compare=False, repr=False)
 
     def error(self, message: str, hint: str = "") -> CorefileError:
         """The error to raise for this line: ``plugin/NAME: FILE:LINE - Error during parsing: MESSAGE (HINT)``."""
-        return CorefileError(message, self.file, self.line, hint=hint, plugin=self.plugin)
+        return CorefileError(message, self.file, self.line, hint=hint or self.hint, plugin=self.plugin)
 
     def wrong_args(self, hint: str = "") -> CorefileError:
         """CoreDNS's error for too few or too many words."""

@@ -21,7 +21,6 @@
 
     options = CacheOptions.parse(line)      # CorefileError: plugin/cache: Corefile:3 - Error during parsing: …
     CacheOptions.syntax("cache")            # cache [TTL] [ZONES...] {  success CAPACITY [TTL]  … }
-    CacheOptions.rows()                     # for the tables of docs/plugins
 
 Duty: from that declaration parse a `Line`, word the errors, describe the syntax.  Grammars that words cannot express
 override `parse` (and `usage`); properties without a fixed name override `read_unknown`.  It knows no plugin.
@@ -31,16 +30,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, cast, overload
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast, overload
 
-from pydns.corefile.line import CorefileError, Line, near_name
+from pydns.corefile.line import CorefileError, Findings, Line, near_name
 from pydns.corefile.types import Mismatch, Several
 
 T = TypeVar("T")
 D = TypeVar("D")
 O = TypeVar("O", bound="Options")  # noqa: E741
 Role = Literal["argument", "option", "flag", "ignored"]
+Surplus = Literal["error", "left out", "property"]
+"""What words behind those that a property takes are: an error, nothing (with a warning), or the next property."""
 
 REQUIRED: Any = object()
 UNEXPECTED_BRACE = "Unexpected token '{', expecting argument"
@@ -58,6 +59,7 @@ class Declared:
     many: bool
     at_least: int
     help: str
+    surplus: Surplus = "error"
 
     @property
     def required(self) -> bool:
@@ -91,18 +93,12 @@ class Declared:
 
     def takes(self, count: int) -> bool:
         """Whether a property (not an `Options` class) takes that many words."""
-        if self.many:
-            return count >= self.at_least
-        return count == (0 if self.role == "flag" else 1)
+        return count >= self.at_least if self.many else count == self.words_taken
 
-
-class Row(NamedTuple):
-    """One line of the options table of a plugin's page."""
-
-    name: str
-    arguments: str
-    default: str
-    help: str
+    @property
+    def words_taken(self) -> int:
+        """How many words a property takes that takes a fixed number."""
+        return 1 if self.role == "option" else 0
 
 
 @overload
@@ -143,32 +139,44 @@ def option(
     convert: Callable[[str], T], *, many: Literal[True], at_least: int = 1, name: str = "", help: str = ""
 ) -> tuple[T, ...]: ...
 @overload
-def option(convert: Callable[[str], T], *, default: D, name: str = "", help: str = "") -> T | D: ...
-@overload
-def option(convert: Callable[[str], T], *, name: str = "", help: str = "") -> T | None: ...
 def option(
-    convert: Any, *, default: Any = None, many: bool = False, at_least: int = 1, name: str = "", help: str = ""
+    convert: Callable[[str], T], *, default: D, name: str = "", help: str = "", surplus: Surplus = "error"
+) -> T | D: ...
+@overload
+def option(convert: Callable[[str], T], *, name: str = "", help: str = "", surplus: Surplus = "error") -> T | None: ...
+def option(
+    convert: Any,
+    *,
+    default: Any = None,
+    many: bool = False,
+    at_least: int = 1,
+    name: str = "",
+    help: str = "",
+    surplus: Surplus = "error",
 ) -> Any:
     """A property inside the braces; the last one wins when it is repeated.
 
-    A converter takes exactly one word, an `Options` class the whole line with its own braces.  With ``many`` the values
-    of all repeats are collected; a converter then takes any number of words a line, at least ``at_least``.
+    A converter takes exactly one word (``surplus`` says what others are), an `Options` class the whole line with its
+    own braces.  With ``many`` the values of all repeats are collected; a converter then takes any number of words a
+    line, at least ``at_least``.
     """
-    return _field("option", convert, name, () if many else default, many, at_least, help)
+    return _field("option", convert, name, () if many else default, many, at_least, help, surplus)
 
 
-def flag(*, name: str = "", help: str = "") -> bool:
+def flag(*, name: str = "", help: str = "", surplus: Surplus = "error") -> bool:
     """A property without words: there or not."""
-    return cast(bool, _field("flag", None, name, False, False, 0, help))
+    return cast(bool, _field("flag", None, name, False, False, 0, help, surplus))
 
 
 def ignored(*, name: str = "", help: str = "") -> Any:
-    """A property that is accepted with any words and has no effect, apart from a warning."""
+    """A property without words that is accepted and has no effect, apart from a warning."""
     return _field("ignored", None, name, None, False, 0, help)
 
 
-def _field(role: Role, convert: Any, name: str, default: Any, many: bool, at_least: int, help: str) -> Any:
-    declared = Declared(role, convert, name, default, many, at_least, help)
+def _field(
+    role: Role, convert: Any, name: str, default: Any, many: bool, at_least: int, help: str, surplus: Surplus = "error"
+) -> Any:
+    declared = Declared(role, convert, name, default, many, at_least, help, surplus)
     metadata = {"declared": declared}
     if default is REQUIRED:
         return dataclasses.field(kw_only=True, metadata=metadata)
@@ -187,11 +195,17 @@ class Options:
     @classmethod
     def parse(cls, line: Line) -> Self:
         """The options that ``line`` states; raises `CorefileError` with file and line."""
-        values = cls._read_arguments(line)
+        values: dict[str, Any] = {}
+        findings = Findings()
+        with findings.part():
+            cls._read_arguments(line, values)
         if line.block is not None and not cls._takes_block():
-            raise line.error(UNEXPECTED_BRACE, cls._usage_hint(line.name))
+            with findings.part():
+                raise line.error(UNEXPECTED_BRACE, cls._usage_hint(line.name))
         for part in line.block or ():
-            cls._read_property(part, values)
+            with findings.part():
+                cls._read_property(part, values)
+        findings.close()
         options = cls(**values)
         options.validate(line)
         return options
@@ -217,11 +231,6 @@ class Options:
         if not cls._takes_block():
             return head
         return "\n".join([f"{head} {{", *(f"    {part}" for part in cls._property_syntax()), "}"])
-
-    @classmethod
-    def rows(cls) -> list[Row]:
-        """Arguments and properties with their defaults and help, in the order declared."""
-        return [_row(declared) for declared in declarations(cls).values()]
 
     @classmethod
     def _unknown(cls, line: Line, name: str, hint: str) -> CorefileError:
@@ -254,9 +263,8 @@ class Options:
         return f"usage: {name} {cls.usage()}".rstrip()
 
     @classmethod
-    def _read_arguments(cls, line: Line) -> dict[str, Any]:
+    def _read_arguments(cls, line: Line, values: dict[str, Any]) -> None:
         arguments = cls._arguments()
-        values: dict[str, Any] = {}
         words = list(line.args)
         for position, (key, declared) in enumerate(arguments.items(), 1):
             if declared.many:
@@ -270,7 +278,6 @@ class Options:
                 raise line.wrong_args(cls._usage_hint(line.name))
         if words:
             raise line.wrong_args(cls._usage_hint(line.name))
-        return values
 
     @classmethod
     def _read_property(cls, line: Line, values: dict[str, Any]) -> None:
@@ -279,13 +286,25 @@ class Options:
             cls.read_unknown(line, values)
             return
         key, declared = found[0]
-        if declared.role == "ignored":
-            line.warn(f"property '{line.name}' is accepted and has no effect")
+        if declared.surplus != "error" and len(line.args) > declared.words_taken:
+            cls._read_with_surplus(line, declared, values)
             return
         if line.block is not None and not declared.is_options:
             raise cls._unknown(line, "{", f"{declared.name} takes no braces")
         value = _read_value(line, declared)
         values[key] = values.get(key, ()) + value if declared.many else value
+
+    @classmethod
+    def _read_with_surplus(cls, line: Line, declared: Declared, values: dict[str, Any]) -> None:
+        """Meet a property with more words than it takes, as CoreDNS reads on from where the property ended."""
+        own, others = line.args[: declared.words_taken], line.args[declared.words_taken :]
+        if declared.surplus == "left out":
+            line.warn(f"'{' '.join(others)}' is left out: usage: {declared.name} {declared.words}".rstrip())
+            cls._read_property(replace(line, args=own), values)
+            return
+        line.warn(f"'{others[0]}' on the line of '{line.name}' is taken as a property of its own")
+        cls._read_property(replace(line, args=own, block=None), values)
+        cls._read_property(replace(line, name=others[0], args=others[1:]), values)
 
     @classmethod
     def _read_words(cls, line: Line, declared: Declared, words: list[str]) -> tuple[Any, ...]:
@@ -298,7 +317,7 @@ def declarations(options: type[Options]) -> dict[str, Declared]:
     """What the fields of ``options`` declare, by field name; a name not given is the field's own."""
     fields: dict[str, dataclasses.Field[Any]] = getattr(options, "__dataclass_fields__", {})
     found = {key: field.metadata["declared"] for key, field in fields.items() if "declared" in field.metadata}
-    return {key: dataclasses.replace(d, name=d.name or key) for key, d in found.items()}
+    return {key: replace(d, name=d.name or key) for key, d in found.items()}
 
 
 def _read_value(line: Line, declared: Declared) -> Any:
@@ -308,6 +327,9 @@ def _read_value(line: Line, declared: Declared) -> Any:
         return (value,) if declared.many else value
     if not declared.takes(len(line.args)):
         raise line.wrong_args(f"usage: {declared.name} {declared.words}".rstrip())
+    if declared.role == "ignored":
+        line.warn(f"property '{line.name}' is accepted and has no effect")
+        return None
     if declared.role == "flag":
         return True
     if declared.many:
@@ -352,29 +374,3 @@ def _convert(line: Line, declared: Declared, word: str) -> Any:
 def _bad_value(line: Line, declared: Declared, error: ValueError) -> CorefileError:
     in_property = declared.role == "argument" and line.name != line.plugin
     return line.error(f"{line.name} {declared.name} {error}" if in_property else f"{declared.name} {error}")
-
-
-def _row(declared: Declared) -> Row:
-    name = declared.metavar if declared.role == "argument" else declared.name
-    words = "" if declared.role == "argument" else declared.words
-    help = f"{declared.help} (ignored)".lstrip() if declared.role == "ignored" else declared.help
-    return Row(name, words, _shown_default(declared), help)
-
-
-def _shown_default(declared: Declared) -> str:
-    default = declared.default
-    if declared.required:
-        return "required"
-    if default is None or default is False or default == ():
-        return ""
-    if isinstance(default, Options):
-        return default_words(default)
-    if isinstance(default, tuple) and not hasattr(default, "_fields"):
-        return " ".join(map(str, default))
-    return f"{default:g}s" if declared.metavar == "DURATION" else str(default)
-
-
-def default_words(options: Options) -> str:
-    """The words that ``options`` would be written with, for the default column."""
-    values = (getattr(options, key) for key, d in declarations(type(options)).items() if d.role == "argument")
-    return " ".join(str(value) for value in values if value not in (None, ()))

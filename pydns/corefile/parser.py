@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -22,8 +22,8 @@ from pydns.corefile.cursor import Cursor
 from pydns.corefile.imports import NoMatch, import_files, read_text
 from pydns.corefile.keys import DEFAULT_PORT, Key, parse_key
 from pydns.corefile.lexer import Token, tokenize
-from pydns.corefile.line import CorefileError, Line, located_warning, near_name
-from pydns.corefile.tree import build_line
+from pydns.corefile.line import CorefileError, Findings, Line, located_warning, near_name
+from pydns.corefile.tree import build_lines
 from pydns.corefile.variables import expand
 
 MAX_EXPANSIONS = 10000
@@ -43,10 +43,15 @@ class ServerBlock:
 
 @dataclass(frozen=True)
 class Corefile:
-    """A parsed Corefile.  ``warnings`` grows while plugins read their lines (`Line.warn`)."""
+    """A parsed Corefile.
+
+    ``warnings`` grows while plugins read their lines (`Line.warn`).  ``problems`` has what does not parse, where the
+    parser was told to go on; ``blocks`` is then what is left without it.
+    """
 
     blocks: tuple[ServerBlock, ...]
     warnings: list[str] = field(default_factory=list, compare=False)
+    problems: Sequence[CorefileError] = ()
 
     def digest(self) -> str:
         """SHA-512 of the parsed content, imports and line numbers included, in hex."""
@@ -54,13 +59,18 @@ class Corefile:
 
 
 def load(
-    path: str | None, *, environ: Mapping[str, str], plugins: Sequence[str], dns_port: int = DEFAULT_PORT
+    path: str | None,
+    *,
+    environ: Mapping[str, str],
+    plugins: Sequence[str],
+    dns_port: int = DEFAULT_PORT,
+    go_on: bool = False,
 ) -> Corefile:
-    """Read and parse the file ``path``; "stdin" is standard input.  Raises `CorefileError`.
+    """Read and parse the file ``path`` as `parse` does; "stdin" is standard input.  Raises `CorefileError`.
 
     None is ``Corefile`` in the working directory, or the built-in Corefile when there is none.
     """
-    return parse(_read(path), _name(path), environ=environ, plugins=plugins, dns_port=dns_port)
+    return parse(_read(path), _name(path), environ=environ, plugins=plugins, dns_port=dns_port, go_on=go_on)
 
 
 def _read(path: str | None) -> str:
@@ -86,17 +96,22 @@ def parse(
     environ: Mapping[str, str],
     plugins: Sequence[str],
     dns_port: int = DEFAULT_PORT,
+    go_on: bool = False,
 ) -> Corefile:
-    """Parse ``text``; raises `CorefileError`.
+    """Parse ``text``; raises the first `CorefileError`, or with ``go_on`` puts all that are found into ``problems``.
 
     ``plugins`` are the words that may start a plugin line; ``dns_port`` is the port of dns:// keys that name none.
     """
     warnings: list[str] = []
-    blocks = _Parser(text, file, environ, plugins, warnings).run()
-    if not blocks:
+    findings = Findings()
+    blocks = _Parser(text, file, environ, plugins, warnings, findings).run()
+    if not blocks and not findings.errors:
         text = f".:{dns_port} {{\nwhoami\nlog\n}}\n"
-        blocks = _Parser(text, DEFAULT_FILE, environ, (*plugins, "whoami", "log"), warnings).run()
-    return Corefile(tuple(_server_block(block, dns_port) for block in blocks), warnings)
+        blocks = _Parser(text, DEFAULT_FILE, environ, (*plugins, "whoami", "log"), warnings, findings).run()
+    corefile = Corefile(tuple(_server_blocks(blocks, dns_port, findings)), warnings, findings.errors)
+    if not go_on:
+        findings.close()
+    return corefile
 
 
 class _Block(NamedTuple):
@@ -106,28 +121,47 @@ class _Block(NamedTuple):
     lines: list[Line]
 
 
-def _server_block(block: _Block, dns_port: int) -> ServerBlock:
-    first = block.keys[0]
-    keys = tuple(key for word in block.keys for key in parse_key(word.text, word.file, word.line, dns_port))
-    return ServerBlock(keys, tuple(block.lines), first.file, first.line)
+def _server_blocks(blocks: Iterable[_Block], dns_port: int, findings: Findings) -> Iterator[ServerBlock]:
+    """The blocks with their keys read; one without any that can be read is left out."""
+    for block in blocks:
+        first = block.keys[0]
+        keys: list[Key] = []
+        for word in block.keys:
+            with findings.part():
+                keys += parse_key(word.text, word.file, word.line, dns_port)
+        if keys:
+            yield ServerBlock(tuple(keys), tuple(block.lines), first.file, first.line)
 
 
 class _Parser(Cursor):
-    """One pass over the tokens; imports change them in place."""
+    """One pass over the tokens; imports change them in place.  It goes on after an unknown directive alone."""
 
     def __init__(
-        self, text: str, file: str, environ: Mapping[str, str], plugins: Sequence[str], warnings: list[str]
+        self,
+        text: str,
+        file: str,
+        environ: Mapping[str, str],
+        plugins: Sequence[str],
+        warnings: list[str],
+        findings: Findings,
     ) -> None:
         super().__init__(tokenize(text, file), file)
         self.environ = environ
         self.plugins = plugins
         self.warnings = warnings
+        self.findings = findings
         self.snippets: dict[str, list[Token]] = {}
         self.snippet_expansions = 0
         self.file_expansions = 0
 
     def run(self) -> list[_Block]:
-        blocks = []
+        """The blocks that are whole; what is wrong goes into the findings."""
+        blocks: list[_Block] = []
+        with self.findings.part():
+            self._read_blocks(blocks)
+        return blocks
+
+    def _read_blocks(self, blocks: list[_Block]) -> None:
         while self.advance():
             keys, at_end = self._keys()
             if not at_end and _is_snippet(keys):
@@ -140,7 +174,6 @@ class _Parser(Cursor):
                 blocks.append(block)
             else:
                 self._warn("a server block without zones is dropped")
-        return blocks
 
     def _keys(self) -> tuple[list[Token], bool]:
         """The keys of a block, and whether the file ends with them."""
@@ -179,17 +212,26 @@ class _Parser(Cursor):
                 self._import()
                 self.at -= 1
             elif not closed:
-                lines.append(self._plugin_line())
+                lines += self._plugin_lines()
         if braces and self.current.text != "}":
             raise self.unexpected("}")
         if braces and not closed:
             self._warn(f"the '{{' of line {opening.line} has no closing '}}'")
         return lines
 
-    def _plugin_line(self) -> Line:
+    def _plugin_lines(self) -> list[Line]:
+        """The lines of the plugin at the cursor; none for an unknown one, which is noted."""
         name = self._expand(self.current)
-        if name not in self.plugins:
-            raise self.error(f"Unknown directive '{name}'", near_name(name, self.plugins))
+        if name in self.plugins:
+            return build_lines(self._plugin_tokens(name), name, self.warnings)
+        unknown = self.error(f"Unknown directive '{name}'", near_name(name, self.plugins))
+        if name == "{":  # whose braces would be mistaken for the block's
+            raise unknown
+        self.findings.errors.append(unknown)
+        self._plugin_tokens(name)
+        return []
+
+    def _plugin_tokens(self, name: str) -> list[Token]:
         tokens = [self.current._replace(text=name)]
         nesting = 0
         while self.advance():
@@ -210,7 +252,7 @@ class _Parser(Cursor):
             tokens.append(self._expand_in_place())
         if nesting:
             raise self.error("Unexpected EOF", "a '}' is missing")
-        return build_line(tokens, name, self.warnings)
+        return tokens
 
     def _expand_in_place(self) -> Token:
         """The current token with its variables replaced; a value of several lines counts as such afterwards."""

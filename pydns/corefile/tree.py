@@ -1,32 +1,39 @@
 """The tokens of one plugin to a `Line` with its sub-lines.
 
-Duty: which words belong to a line and which lines to a pair of braces.  ``{`` ends the words of its line.  ``}`` closes
-braces at the start of a line and, as the last of its plugin, at the end of one: CoreDNS takes ``forward . 1.1.1.1
-{ max_fails 3 }``, though other plugins refuse the same.  Anywhere else it is a word.
+Duty: which words belong to a line and which lines to a pair of braces.  Rules:
+
+* ``{`` ends the words of its line.
+* ``}`` closes braces at the start of a line and, as the last of its plugin, at the end of one: CoreDNS takes
+  ``forward . 1.1.1.1 { max_fails 3 }``, though other plugins refuse the same.  Anywhere else it is a word.
+* What stands behind the closing brace, or below a plugin without braces, is taken as the plugin's name once more, line
+  by line (``for c.Next()`` in CoreDNS's setup functions): most plugins refuse it, to some it means nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pydns.corefile.lexer import Token
 from pydns.corefile.line import CorefileError, Line, located_warning
 
 MAX_DEPTH = 50
 """CoreDNS has no plugin with more than two levels of braces."""
+_BRACE_HINT = "an opening brace stands on the line of its plugin"
 
 
-def build_line(tokens: Sequence[Token], plugin: str, warnings: list[str]) -> Line:
-    """The line that ``tokens`` (at least one) make; raises `CorefileError` for tokens behind its closing brace."""
+def build_lines(tokens: Sequence[Token], plugin: str, warnings: list[str]) -> list[Line]:
+    """The line that ``tokens`` (at least one) make, and the lines that surplus tokens are taken for."""
     tree = _Tree(tokens, plugin, warnings)
-    line = tree.line(0)
+    lines = [tree.line(0)]
     if tree.at < len(tokens):
-        extra = tokens[tree.at]
-        hint = "an opening brace stands on the line of its plugin" if extra.text == "{" else ""
-        raise CorefileError(
-            f"Unexpected token '{extra.text}' after '{plugin}'", extra.file, extra.line, hint=hint, plugin=plugin
-        )
-    return line
+        surplus = tokens[tree.at]
+        hint = _BRACE_HINT if surplus.text == "{" else ""
+        message = f"'{surplus.text}' is taken as another '{plugin}'" + (f" ({hint})" if hint else "")
+        warnings.append(located_warning(message, surplus.file, surplus.line, plugin))
+        while tree.at < len(tokens):
+            lines.append(replace(tree.line(0), name=plugin, hint=hint))
+    return lines
 
 
 class _Tree:
@@ -45,11 +52,11 @@ class _Tree:
         while self._word_follows() and self.tokens[self.at].text != "{" and not (depth and self.at >= self.closing):
             args.append(self._take().text)
         block = None
-        if first.text == "{":  # a brace on a line of its own: a property of that name, which nobody knows
+        if depth and first.text == "{":  # a brace on a line of its own: a property of that name, which nobody knows
             block = self._block(depth, first)
         elif self._word_follows() and self.tokens[self.at].text == "{":
             block = self._block(depth, self._take())
-        return Line(first.text, tuple(args), first.file, first.line, block, self.plugin, self.warnings)
+        return Line(first.text, tuple(args), first.file, first.line, block, self.plugin, warnings=self.warnings)
 
     def _block(self, depth: int, brace: Token) -> tuple[Line, ...]:
         if depth >= MAX_DEPTH:

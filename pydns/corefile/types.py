@@ -22,6 +22,8 @@ from pydns.dns.name import normalize
 T = TypeVar("T")
 Number = TypeVar("Number", int, float)
 
+_CIDR = re.compile(r"[0-9A-Fa-f:.]+/[0-9]{1,3}")
+_PORT = re.compile(r"\+?[0-9]{1,19}")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
 _DURATION_PART = re.compile(r"([0-9]*\.?[0-9]*)([^0-9.]*)")
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -88,16 +90,25 @@ def seconds(low: int | None = None, high: int | None = None) -> Converter[int]:
     return Converter(integer(low, high).convert, "SECONDS")
 
 
+def unsigned(high: int) -> Converter[int]:
+    """A whole number without a sign in [0, high]."""
+
+    def convert(word: str) -> int:
+        if word.startswith("+"):
+            raise Mismatch(f"must be a whole number without a sign: {quote(word)}")
+        return integer(0, high)(word)
+
+    return Converter(convert, "N")
+
+
 def number(low: float | None = None, high: float | None = None) -> Converter[float]:
-    """A decimal number in [low, high]; infinities and NaN are no numbers here."""
+    """A decimal number in [low, high]; NaN and infinities as Go's strconv.ParseFloat takes them."""
 
     def convert(word: str) -> float:
         try:
             value = float(word)
         except ValueError:
-            value = math.nan
-        if not math.isfinite(value) or "_" in word:
-            raise Mismatch(f"must be a number: {quote(word)}")
+            raise Mismatch(f"must be a number: {quote(word)}") from None
         return _within(value, low, high)
 
     return Converter(convert, "NUMBER")
@@ -207,14 +218,17 @@ def _ip(word: str) -> IPv4Address | IPv6Address:
 ip = Converter(_ip, "ADDRESS")
 
 
-def _network(word: str) -> IPv4Network | IPv6Network:
+def _cidr(word: str) -> IPv4Network | IPv6Network:
     try:
-        return ipaddress.ip_network(word, strict=False)
+        if _CIDR.fullmatch(word):
+            return ipaddress.ip_network(word, strict=False)
     except ValueError:
-        raise Mismatch(f"must be an IP address or network: {quote(word)}") from None
+        pass
+    raise Mismatch(f"must be a network with the length of its prefix: {quote(word)}")
 
 
-network = Converter(_network, "CIDR")
+cidr = Converter(_cidr, "CIDR")
+"""A network as Go's net.ParseCIDR takes it: never without the length of its prefix, never with a netmask."""
 
 
 def address(default_port: int) -> Converter[Address]:
@@ -258,7 +272,7 @@ def _address_error(word: str, why: str) -> Mismatch:
 
 
 def _port(word: str) -> int:
-    if not word.isascii() or not word.isdigit() or len(word) > 5 or int(word) > 65535:
+    if not _PORT.fullmatch(word) or int(word) > 65535:
         raise ValueError(f"must have a port from 0 to 65535: {quote(word)}")
     return int(word)
 
@@ -294,7 +308,7 @@ def _within(value: Number, low: float | None, high: float | None) -> Number:
 
 
 def _plain(value: float) -> str:
-    return str(int(value)) if value == int(value) else str(value)
+    return str(int(value)) if math.isfinite(value) and value == int(value) else str(value)
 
 
 def quote(word: str) -> str:

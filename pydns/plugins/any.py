@@ -38,7 +38,7 @@ class AnyOptions(Options):
 class Any(Plugin):
     name = "any"
     options = AnyOptions
-    repeatable = True
+    first_line_only = True
     replay_safe = True
 
     async def serve(self, query: Query) -> Message:

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 from pydns.corefile.duration import format_duration
 from pydns.corefile.options import Options, argument, flag, option
-from pydns.corefile.types import Converter, choice, duration, regex
+from pydns.corefile.types import Converter, choice, duration, quote, regex
 from pydns.dns.message import Message
 from pydns.dns.types import type_name
 from pydns.plugin import Block, Failure, Plugin, Query
@@ -52,6 +52,12 @@ def _expression(word: str) -> Expression:
 expression = Converter(_expression, "REGEX")
 
 
+def _show_first(word: str) -> bool:
+    if word != "show_first":
+        raise ValueError(f"is all that may follow the level: {quote(word)}")
+    return True
+
+
 @dataclass
 class Consolidate(Options):
     """Errors of one kind that are reported together."""
@@ -59,7 +65,7 @@ class Consolidate(Options):
     period: float = argument(duration())
     pattern: Expression = argument(expression)
     level: str = argument(choice("error", "warning", "info", "debug"), default="error")
-    show_first: str = argument(choice("show_first"), default="")
+    show_first: tuple[bool, ...] = argument(_show_first, many=True)
 
     @classmethod
     def usage(cls) -> str:
@@ -72,7 +78,7 @@ class ErrorsOptions(Options):
     consolidate: tuple[Consolidate, ...] = option(
         Consolidate, many=True, help="errors that match are counted and reported once per duration"
     )
-    stacktrace: bool = flag(help="log the stack of a bug that ended a query")
+    stacktrace: bool = flag(surplus="property", help="log the stack of a bug that ended a query")
 
     @classmethod
     def usage(cls) -> str:

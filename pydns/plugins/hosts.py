@@ -48,6 +48,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from stat import S_ISDIR
 from typing import Any, NamedTuple, Self
 
 from pydns.corefile.fallthrough import Fallthrough
@@ -129,8 +130,8 @@ class Table:
 class HostsOptions(Options):
     file: str = argument(path, default="", help=f"the hosts file ({DEFAULT_FILE})")
     zones: tuple[str, ...] = argument(zones, many=True, help="only names in these zones")
-    ttl: int = option(seconds(1, 65535), default=3600, help="TTL of the records")
-    no_reverse: bool = flag(help="no PTR records")
+    ttl: int = option(seconds(1, 65535), default=3600, surplus="left out", help="TTL of the records")
+    no_reverse: bool = flag(surplus="property", help="no PTR records")
     reload: float = option(duration(0), default=5.0, help="how often the file is looked at; 0s: only at the start")
     fallthrough: Fallthrough | None = option(Fallthrough, help="unknown names go to the next plugin")
     fallthrough_unsupported: bool = flag(help="with `fallthrough`: so do types other than A, AAAA and PTR")
@@ -140,8 +141,10 @@ class HostsOptions(Options):
 
     @classmethod
     def read_unknown(cls, line: Line, values: dict[str, Any]) -> None:
-        if "fallthrough" in values:
+        if "fallthrough" in values and values["fallthrough"].zones:
             raise line.error(f"unknown property '{line.name}'", "entries stand before fallthrough")
+        if line.block is not None:
+            raise line.error("unknown property '{'", "entries take no braces")
         try:
             entry = read_entry(" ".join((line.name, *line.args)))
         except ValueError as error:
@@ -189,10 +192,11 @@ class Hosts(Plugin):
         return hosts
 
     def _warn_of_path(self) -> None:
-        if not self._path.exists():
+        try:
+            if S_ISDIR(self._path.stat().st_mode):
+                self.log.warning(f'Hosts file "{self._path}" is a directory')
+        except FileNotFoundError:
             self.log.warning(f"File does not exist: {self._path}")
-        elif self._path.is_dir():
-            self.log.warning(f'Hosts file "{self._path}" is a directory')
 
     # Answers.
 

@@ -50,7 +50,7 @@ from typing import NamedTuple
 from pydns.corefile.duration import format_duration
 from pydns.corefile.line import Line, near_name
 from pydns.corefile.options import Options, argument, option
-from pydns.corefile.types import duration, network, path, text
+from pydns.corefile.types import cidr, duration, path, text
 from pydns.dns.message import RR, Message
 from pydns.dns.types import Rcode, Type
 from pydns.plugin import Block, Plugin, Query
@@ -73,9 +73,9 @@ Weights = dict[tuple[str, bytes], int]
 @dataclass
 class LoadbalanceOptions(Options):
     policy: str = argument(text, default=ROUND_ROBIN, help="`round_robin` or `weighted`")
-    file: str = argument(path, default="", help="the weight file of `weighted`")
-    reload: float | None = option(duration(), help="how often the weight file is looked at; 0s: never again (30s)")
-    prefer: tuple[Network, ...] = option(network, many=True, at_least=0, help="networks whose addresses come first")
+    file: str | None = argument(path, default=None, help="the weight file of `weighted`")
+    reload: float | None = option(duration(0), help="how often the weight file is looked at; 0s: never again (30s)")
+    prefer: tuple[Network, ...] = option(cidr, many=True, at_least=0, help="networks whose addresses come first")
 
     @classmethod
     def usage(cls) -> str:
@@ -84,9 +84,9 @@ class LoadbalanceOptions(Options):
     def validate(self, line: Line) -> None:
         if self.policy not in (ROUND_ROBIN, WEIGHTED):
             raise line.error(f"unknown policy: {self.policy}", near_name(self.policy, (ROUND_ROBIN, WEIGHTED)))
-        if self.policy == WEIGHTED and not self.file:
+        if self.policy == WEIGHTED and self.file is None:
             raise line.error("missing weight file argument")
-        if self.policy == ROUND_ROBIN and self.file:
+        if self.policy == ROUND_ROBIN and self.file is not None:
             raise line.error(f"unknown property for {ROUND_ROBIN}")
         if self.policy == WEIGHTED and self.prefer:
             raise line.error("unknown property 'prefer'", f"it belongs to {ROUND_ROBIN}")
@@ -208,7 +208,7 @@ class Loadbalance(Plugin):
         last = conf[-1]
         self._luck = random.Random(self.process.random.getrandbits(64))  # quick; nobody gains from guessing it
         self._prefer = last.prefer
-        self._file: Path | None = block.path(last.file) if last.policy == WEIGHTED else None
+        self._file: Path | None = block.path(last.file) if last.file is not None else None
         self._reload = RELOAD if last.reload is None else last.reload
         self._weights: Weights = {}
         self._content: str | None = None

@@ -15,8 +15,10 @@ Facts are noted for names in the zones, without zones for all names of the block
 ```
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
+from pydns.corefile.line import Line
 from pydns.corefile.options import Options, argument
 from pydns.corefile.types import zones
 from pydns.dns.message import Message
@@ -27,6 +29,11 @@ from pydns.plugin import Block, Describes, Plugin, Query
 @dataclass
 class MetadataOptions(Options):
     zones: tuple[str, ...] = argument(zones, many=True, help="only names in these zones")
+
+    @classmethod
+    def parse(cls, line: Line) -> Self:
+        """As `Options.parse`; braces with nothing between them may stand there."""
+        return super().parse(line if line.block else replace(line, block=None))
 
 
 class Metadata(Plugin):

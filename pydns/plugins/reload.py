@@ -23,9 +23,9 @@ The whole process reloads, whichever block has the plugin; where several have it
 """
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha512
+from typing import Self
 
 from pydns import registry
 from pydns.corefile.line import CorefileError, Line
@@ -56,6 +56,13 @@ class ReloadOptions(Options):
     interval: float = argument(_first_duration, default=30.0, help="time between two looks, at least 2s")
     jitter: float = argument(duration(), default=15.0, help="how much that time varies, at least 1s; 0s: not at all")
 
+    @classmethod
+    def parse(cls, line: Line) -> Self:
+        """As `Options.parse`; CoreDNS does not look into braces."""
+        if line.block is not None:
+            line.warn("what stands between the braces is left out")
+        return super().parse(replace(line, block=None))
+
     def validate(self, line: Line) -> None:
         if self.interval < MIN_INTERVAL:
             raise line.error("interval value must be greater or equal to 2s")
@@ -73,13 +80,12 @@ class _Watchers:
 class Reload(Plugin):
     name = "reload"
     options = ReloadOptions
-    repeatable = True
+    first_line_only = True
 
-    def __init__(self, block: Block, conf: Sequence[ReloadOptions]) -> None:
+    def __init__(self, block: Block, conf: ReloadOptions) -> None:
         super().__init__(block, conf)
-        first = conf[0]
-        jitter = min(first.jitter, first.interval / 2)
-        self._interval = first.interval + jitter * (self.process.random.random() - 0.5)
+        jitter = min(conf.jitter, conf.interval / 2)
+        self._interval = conf.interval + jitter * (self.process.random.random() - 0.5)
         self._watchers = self.process.shared(_Watchers)
         self._tasks = Tasks()
         self._version = self.process.metrics.gauge(

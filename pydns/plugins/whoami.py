@@ -37,7 +37,7 @@ class WhoamiOptions(Options):
 class Whoami(Plugin):
     name = "whoami"
     options = WhoamiOptions
-    repeatable = True
+    first_line_only = True
 
     async def serve(self, query: Query) -> Message:
         host, port, *_ = query.client  # an IPv6 peer has four parts

@@ -1,7 +1,7 @@
 """``pydns check FILE``: what is wrong in a Corefile, and in which order its plugins really run.
 
-Nothing is started, and no API is asked.  All problems of all plugins are shown, not only the first; a file that does
-not even parse has one.
+Nothing is started, and no API is asked.  All problems are shown, not only the first; behind one of the grammar itself,
+such as a missing brace, nothing more is read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pydns.plugin import Block, Process
 def check(path: str) -> int:
     """Print the report on the Corefile ``path``; 1 where it would not start, else 0."""
     try:
-        corefile = build.load(path)
+        corefile = build.load(path, go_on=True)
     except CorefileError as problem:
         print(problem)
         return 1
@@ -28,8 +28,9 @@ def check(path: str) -> int:
 
 
 def _report(draft: build.Draft) -> Iterator[str]:
-    problems = sorted(draft.problems, key=lambda problem: (problem.file, problem.line))
-    yield from map(str, problems)
+    by_place = sorted(draft.problems, key=lambda problem: (problem.file, problem.line))
+    problems = list(dict.fromkeys(map(str, by_place)))  # a snippet may be imported more than once
+    yield from problems
     yield from draft.corefile.warnings
     if problems or draft.corefile.warnings:
         yield ""

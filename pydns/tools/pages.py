@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
-from pydns.corefile.options import Options, Row, declarations
+from pydns.corefile.describe import Row, rows
+from pydns.corefile.options import Options, declarations
 from pydns.registry import PLUGINS, load
 
 _DESCRIPTION = "## Description"
@@ -68,7 +69,7 @@ def _docstring(name: str) -> tuple[str, str, str]:
 
 def _rows(options: type[Options], prefix: str = "") -> Iterator[Row]:
     """The rows of a plugin's options; those of a property with arguments of its own follow where they say something."""
-    for row, declared in zip(options.rows(), declarations(options).values(), strict=True):
+    for row, declared in zip(rows(options), declarations(options).values(), strict=True):
         yield row._replace(name=prefix + row.name)
         if declared.is_options:
             yield from (inner for inner in _rows(declared.convert, f"{declared.name} ") if inner.help)

@@ -24,6 +24,8 @@ class HostsOptions(Options):
         ("fallthrough example.org", "example.net.", False),
         ("fallthrough 10.0.0.0/8", "1.2.3.10.in-addr.arpa.", True),
         ("fallthrough a.test b.test", "x.b.test.", True),
+        ("fallthrough a..b", "x.", False),
+        ('fallthrough ""', "x.", False),
     ],
 )
 def test_through(line: str, name: str, through: bool) -> None:

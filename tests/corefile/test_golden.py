@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from pydns.corefile.keys import Claim, check_duplicates
+from pydns.corefile.keys import Claim, duplicates
 from pydns.corefile.line import CorefileError, Line
 from pydns.corefile.parser import Corefile, load
 
@@ -53,7 +53,8 @@ def render(corefile: str, files: dict[str, str], directory: Path) -> str:
     (directory / "Corefile").write_bytes(corefile.encode())
     try:
         parsed = load(str(directory / "Corefile"), environ=ENVIRON, plugins=PLUGINS)
-        check_duplicates(_claims(parsed))
+        for duplicate in duplicates(_claims(parsed)):
+            raise duplicate
     except CorefileError as error:
         return _show_error(error, f"{directory}/")
     return _show_tree(parsed, f"{directory}/")

@@ -30,6 +30,9 @@ class Cache(Options):
     except_: tuple[str, ...] = option(text, many=True, name="except")
     keepttl: bool = flag(help="keep them")
     upstream: Any = ignored(help="of old")
+    minttl: int = option(integer(), default=5, surplus="left out")
+    reverse: bool = flag(surplus="property")
+    rate: int = option(integer(), default=0, surplus="property")
 
 
 @dataclass
@@ -74,7 +77,7 @@ def line_of(source: str) -> Line:
         ("cache {\ndisable 1\ndisable 2\n}", Cache(disable=(Bound(capacity=1), Bound(capacity=2)))),
         ("cache {\nservfail 1m\nkeepttl\npolicy b\nword x\n}", Cache(servfail=60, keepttl=True, policy="b", word="x")),
         ("cache {\nexcept a b\nexcept c\n}", Cache(except_=("a", "b", "c"))),
-        ("cache {\nupstream a b c\n}", Cache()),
+        ("cache {\nupstream\n}", Cache()),
         ("strict a b {\npair\n}", Strict(files=("a", "b"), pair=True)),
     ],
 )
@@ -171,13 +174,46 @@ def test_lines_without_a_fixed_name() -> None:
 
 
 def test_what_coredns_swallows_is_noted() -> None:
-    corefile = parse(". {\ncache x..y a.b {\nupstream 10.0.0.1\n}\n}", environ={}, plugins=["cache"])
+    corefile = parse(". {\ncache x..y a.b {\nupstream\n}\n}", environ={}, plugins=["cache"])
     options = Cache.parse(corefile.blocks[0].lines[0])
     assert options.zones == ("a.b.",)
     assert corefile.warnings == [
         "plugin/cache: Corefile:2 - Warning: 'x..y' is left out: "
         "it must be a zone: zone is not a valid domain name: x..y",
         "plugin/cache: Corefile:3 - Warning: property 'upstream' is accepted and has no effect",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("block", "options", "warning"),
+    [
+        ("minttl 7 8 x", Cache(minttl=7), "'8 x' is left out: usage: minttl N"),
+        ("reverse keepttl", Cache(reverse=True, keepttl=True), "'keepttl' on the line of 'reverse' is taken as a"),
+        ("rate 5 servfail 1m", Cache(rate=5, servfail=60), "'servfail' on the line of 'rate' is taken as a property"),
+        ("rate 5 success 3 4", Cache(rate=5, success=Bound(capacity=3, ttl=4)), "'success' on the line of 'rate'"),
+    ],
+)
+def test_words_behind_those_that_a_property_takes(block: str, options: Cache, warning: str) -> None:
+    line = line_of(f"cache {{\n{block}\n}}")
+    assert Cache.parse(line) == options
+    (given,) = line.warnings
+    assert given.startswith(f"plugin/cache: Corefile:3 - Warning: {warning}")
+
+
+def test_what_follows_on_the_line_of_a_property_must_be_one() -> None:
+    with pytest.raises(CorefileError, match="unknown property '6'"):
+        Cache.parse(line_of("cache {\nrate 5 6\n}"))
+
+
+def test_all_errors_of_a_plugin_are_found() -> None:
+    with pytest.raises(CorefileError) as caught:
+        Cache.parse(line_of("cache 0 {\nzzz\nkeepttl\nsuccess x\nservfail 5\n}"))
+    found = [caught.value, *caught.value.further]
+    assert [(error.line, error.message.split()[0]) for error in found] == [
+        (2, "ttl"),
+        (3, "unknown"),
+        (5, "success"),
+        (6, "servfail"),
     ]
 
 
@@ -192,25 +228,13 @@ def test_syntax() -> None:
         "    word TEXT",
         "    except TEXT...",
         "    keepttl",
+        "    minttl N",
+        "    reverse",
+        "    rate N",
         "}",
     ]
     assert Bound.syntax("success") == "success CAPACITY [TTL]"
     assert Options.syntax("whoami") == "whoami"
-
-
-def test_rows() -> None:
-    assert [tuple(row) for row in Cache.rows()][:7] == [
-        ("TTL", "", "3600", "upper bound"),
-        ("ZONES", "", "", ""),
-        ("success", "CAPACITY [TTL]", "", ""),
-        ("denial", "CAPACITY [TTL]", "9984 3600", ""),
-        ("disable", "CAPACITY [TTL]", "", ""),
-        ("servfail", "DURATION", "5s", "how long"),
-        ("policy", "a|b", "a", ""),
-    ]
-    assert Cache.rows()[-2:] == [("keepttl", "", "", "keep them"), ("upstream", "", "", "of old (ignored)")]
-    assert Strict.rows()[0] == ("FILES", "", "", "")
-    assert Bound.rows()[0].default == "required"
 
 
 def test_a_plugin_without_options_takes_nothing() -> None:

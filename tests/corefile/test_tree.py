@@ -6,7 +6,7 @@ import pytest
 
 from pydns.corefile.lexer import Token, tokenize
 from pydns.corefile.line import CorefileError, Line
-from pydns.corefile.tree import MAX_DEPTH, build_line
+from pydns.corefile.tree import MAX_DEPTH, build_lines
 
 
 def line(name: str, *args: str, at: int, block: tuple[Line, ...] | None = None) -> Line:
@@ -30,27 +30,36 @@ def line(name: str, *args: str, at: int, block: tuple[Line, ...] | None = None) 
     ],
 )
 def test_tree(text: str, tree: Line) -> None:
-    assert build_line(tokenize(text, "f"), "x", []) == tree
+    assert build_lines(tokenize(text, "f"), "x", []) == [tree]
 
 
 def test_closing_brace_at_the_end_of_a_line_is_noted() -> None:
     warnings: list[str] = []
-    build_line(tokenize("x {\nb {\n}\nc }", "f"), "x", warnings)
+    build_lines(tokenize("x {\nb {\n}\nc }", "f"), "x", warnings)
     assert [warning.split(" a ")[0] for warning in warnings] == ["plugin/x: f:4 - Warning:"]
 
 
 @pytest.mark.parametrize(
-    ("text", "error"),
+    ("text", "others", "warning"),
     [
-        ("x\n{\n}", "plugin/x: f:2 - Error during parsing: Unexpected token '{' after 'x'"),
-        ("x {\n} y", "plugin/x: f:2 - Error during parsing: Unexpected token 'y' after 'x'"),
-        ("x " + "{\n" * (MAX_DEPTH + 1), f"f:{MAX_DEPTH + 1} - Error during parsing: more than"),
+        (
+            "x a\n{\nb c\n}",
+            [line("x", at=2), line("x", "c", at=3), line("x", at=4)],
+            "f:2 - Warning: '{' is taken as another 'x' (an opening brace stands on the line of its plugin)",
+        ),
+        ("x {\n} y z", [line("x", "z", at=2)], "f:2 - Warning: 'y' is taken as another 'x'"),
+        ("x {\n} y {\nz\n}", [line("x", at=2, block=(line("z", at=3),))], "f:2 - Warning: 'y' is taken as another 'x'"),
     ],
 )
-def test_errors(text: str, error: str) -> None:
-    with pytest.raises(CorefileError) as caught:
-        build_line(tokenize(text, "f"), "x", [])
-    assert error in str(caught.value)
+def test_surplus_tokens_are_the_plugin_again(text: str, others: list[Line], warning: str) -> None:
+    warnings: list[str] = []
+    assert build_lines(tokenize(text, "f"), "x", warnings)[1:] == others
+    assert warnings == [f"plugin/x: {warning}"]
+
+
+def test_the_depth_of_braces_is_bounded() -> None:
+    with pytest.raises(CorefileError, match=f"f:{MAX_DEPTH + 1} - Error during parsing: more than"):
+        build_lines(tokenize("x " + "{\n" * (MAX_DEPTH + 1), "f"), "x", [])
 
 
 class Counted(list[Token]):
@@ -66,5 +75,5 @@ class Counted(list[Token]):
 
 def test_the_work_grows_with_the_tokens_and_no_faster() -> None:
     tokens = Counted(tokenize("x {\n" + "10.0.0.1 a\n" * 1000 + "}\n", "f"))
-    assert len(build_line(tokens, "x", []).block or ()) == 1000
+    assert len(build_lines(tokens, "x", [])[0].block or ()) == 1000
     assert tokens.taken < 20 * len(tokens)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from ipaddress import ip_address, ip_network
@@ -38,8 +39,10 @@ from pydns.corefile.types import Address, Mismatch
         (types.zone_or_cidr, "10.0.0.0/15", ("0.10.in-addr.arpa.", "1.10.in-addr.arpa.")),
         (types.zone_or_cidr, "tls://Example.org:853", ("example.org.",)),
         (types.ip, "::1", ip_address("::1")),
-        (types.network, "10.1.2.3/8", ip_network("10.0.0.0/8")),
-        (types.network, "10.1.2.3", ip_network("10.1.2.3/32")),
+        (types.cidr, "10.1.2.3/8", ip_network("10.0.0.0/8")),
+        (types.cidr, "2001:DB8::/32", ip_network("2001:db8::/32")),
+        (types.unsigned(5), "5", 5),
+        (types.number(), "inf", math.inf),
         (types.address(53), "10.0.0.1", Address("10.0.0.1", 53)),
         (types.address(53), "10.0.0.1:5300", Address("10.0.0.1", 5300)),
         (types.address(53), "::1", Address("::1", 53)),
@@ -65,7 +68,8 @@ def test_microseconds(unit: str) -> None:
         (types.integer(), "1_0", 'must be a whole number: "1_0"'),
         (types.integer(), "١", 'must be a whole number: "١"'),
         (types.integer(), "9" * 5000, f'must be a whole number: "{"9" * 5000}"'),
-        (types.number(), "nan", 'must be a number: "nan"'),
+        (types.number(), "x", 'must be a number: "x"'),
+        (types.unsigned(5), "+5", 'must be a whole number without a sign: "+5"'),
         (types.duration(), "", 'must be a duration: time: invalid duration ""'),
         (types.duration(), "x", 'must be a duration: time: invalid duration "x"'),
         (types.duration(), ".s", 'must be a duration: time: invalid duration ".s"'),
@@ -83,7 +87,9 @@ def test_microseconds(unit: str) -> None:
         (types.zone, "a..b", 'must be a domain name: "a..b"'),
         (types.zone_or_cidr, "a:", 'must be a zone: expecting data after last colon: "a:"'),
         (types.ip, "10.0.0", 'must be an IP address: "10.0.0"'),
-        (types.network, "10.0.0.0/33", 'must be an IP address or network: "10.0.0.0/33"'),
+        (types.cidr, "10.0.0.0/33", 'must be a network with the length of its prefix: "10.0.0.0/33"'),
+        (types.cidr, "10.1.2.3", 'must be a network with the length of its prefix: "10.1.2.3"'),
+        (types.cidr, "10.0.0.0/255.0.0.0", 'must be a network with the length of its prefix: "10.0.0.0/255.0.0.0"'),
         (types.address(53), "localhost:53", 'must be an IP address: "localhost"'),
         (types.address(53), "x", "must be host:port: address x: missing port in address"),
         (types.listen_address, "127.0.0.1", "must be host:port: address 127.0.0.1: missing port in address"),
@@ -103,6 +109,8 @@ def test_mismatch(convert: Callable[[str], Any], word: str, error: str) -> None:
 @pytest.mark.parametrize(
     ("convert", "word", "error"),
     [
+        (types.number(0), "-inf", "must be at least 0: -inf"),
+        (types.unsigned(5), "6", "must be in range [0, 5]: 6"),
         (types.integer(0, 3600), "3601", "must be in range [0, 3600]: 3601"),
         (types.integer(1), "0", "must be at least 1: 0"),
         (types.integer(None, 4), "5", "must be at most 4: 5"),

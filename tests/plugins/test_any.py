@@ -7,7 +7,7 @@ import pytest
 from pydns.corefile.line import CorefileError
 from pydns.dns import RR, Flag, Rcode, Type
 from pydns.plugins.any import Any
-from tests.support import answer, make_plugin, make_query, texts
+from tests.support import answer, corefile_lines, make_block, make_plugin, make_query, texts
 
 
 async def test_any_gets_one_hinfo() -> None:
@@ -24,6 +24,12 @@ async def test_other_types_pass(qtype: str) -> None:
     plugin = make_plugin(Any, "any", next=answer("example.org. 5 IN A 192.0.2.1"))
     reply = await plugin.serve(make_query(f"example.org. {qtype}"))
     assert texts(reply.answer) == ["example.org. 5 IN A 192.0.2.1"]
+
+
+def test_further_lines_are_left_out_with_a_warning() -> None:
+    lines = corefile_lines("any\nany example.org")
+    Any.setup(make_block(), lines)
+    assert lines[0].warnings == ["plugin/any: Corefile:3 - Warning: only the first line of 'any' in a block counts"]
 
 
 @pytest.mark.parametrize("text", ["any example.org", "any {\nfoo\n}"])

@@ -114,7 +114,7 @@ def test_stacktrace_is_a_setting_of_the_block() -> None:
         ("errors {\nconsolidate 5m\n}", "Corefile:3 - Error during parsing: Wrong argument count"),
         ("errors {\nconsolidate 5 x\n}", 'time: missing unit in duration "5"'),
         ("errors {\nconsolidate 5m (\n}", "error parsing regexp"),
-        ("errors {\nconsolidate 5m x show_first error\n}", "usage: consolidate DURATION REGEX"),
+        ("errors {\nconsolidate 5m x show_first error\n}", 'show_first is all that may follow the level: "error"'),
         ("errors {\nstack\n}", "unknown property 'stack' (did you mean 'stacktrace'?)"),
     ],
 )

@@ -254,8 +254,31 @@ def test_nonsense_between_the_braces_is_left_out_with_a_warning() -> None:
 
 
 @pytest.mark.parametrize(
+    "block, expected, warning",
+    [
+        ("ttl 30 40", HostsOptions(ttl=30), "'40' is left out: usage: ttl SECONDS"),
+        ("no_reverse ttl 30", HostsOptions(no_reverse=True, ttl=30), "'ttl' on the line of 'no_reverse'"),
+        ("no_reverse x", HostsOptions(no_reverse=True), "'x' on the line of 'no_reverse'"),
+    ],
+)
+def test_words_too_many_are_swallowed_with_a_warning(block: str, expected: HostsOptions, warning: str) -> None:
+    line = corefile_lines(f"hosts {{\n{block}\n}}")[0]
+    assert HostsOptions.parse(line) == expected
+    assert line.warnings[0].startswith(f"plugin/hosts: Corefile:3 - Warning: {warning}")
+
+
+async def test_fallthrough_for_nothing_that_is_a_zone_is_none() -> None:
+    plugin = make_plugin(Hosts, "hosts {\nfallthrough a..b\n10.0.0.1 x\n}", next=answer())
+    assert texts((await plugin.serve(make_query("x. A"))).answer) == ["x. 3600 IN A 10.0.0.1"]
+    with pytest.raises(Failure):
+        await plugin.serve(make_query("y. A"))
+
+
+@pytest.mark.parametrize(
     "text, error",
     [
+        ("hosts {\n10.0.0.1 x {\n}\n}", "Corefile:3 - Error during parsing: unknown property '{'"),
+        ("hosts /dev/null/hosts", "unable to access hosts file '/dev/null/hosts': Not a directory"),
         ("hosts {\nfallthrough\n10.0.0.1 x\n}", "Corefile:4 - Error during parsing: unknown property '10.0.0.1'"),
         ("hosts {\nttl 0\n}", "ttl must be in range [1, 65535]: 0"),
         ("hosts {\nttl 65536\n}", "ttl must be in range [1, 65535]: 65536"),

@@ -41,6 +41,7 @@ class Kubernetes(Forward):
         ("metadata", "example.net. A", set()),
         ("metadata example.net", "www.EXAMPLE.net. A", {"forward/upstream", "kubernetes/namespace"}),
         ("metadata example.net", "www.example.org. A", set()),
+        ("metadata {\n}", "www.example.org. A", {"forward/upstream", "kubernetes/namespace"}),
     ],
 )
 async def test_facts_are_noted_for_names_in_the_zones(text: str, question: str, labels: set[str]) -> None:
@@ -55,7 +56,7 @@ async def test_facts_are_noted_for_names_in_the_zones(text: str, question: str, 
     assert all(value() in ("shop", f"upstream of {query.name}") for value in query.metadata.values())
 
 
-@pytest.mark.parametrize("text", ["metadata {\n}", "metadata\nmetadata"])
+@pytest.mark.parametrize("text", ["metadata {\nx\n}", "metadata\nmetadata", "metadata {\n} x"])
 def test_bad_options(text: str) -> None:
     with pytest.raises(CorefileError):
         make_plugin(Metadata, text)

@@ -37,8 +37,9 @@ async def test_the_client_sees_itself(query: Query, additional: list[str]) -> No
     assert texts(reply.additional) == additional
 
 
-def test_it_may_stand_twice_but_takes_no_words() -> None:
-    make_plugin(Whoami, "whoami\nwhoami")
+def test_its_first_line_counts_and_takes_no_words() -> None:
+    for text in ("whoami\nwhoami x", "whoami\n{\nx\n}"):
+        make_plugin(Whoami, text)
     with pytest.raises(CorefileError, match="Wrong argument count"):
         make_plugin(Whoami, "whoami x")
 

@@ -64,16 +64,56 @@ def test_all_problems_are_shown_in_the_order_of_the_file(capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize(
-    "text, problem",
+    "text, problems",
     [
-        (". {\n    whoami\n", "Corefile:2 - Syntax error: Unexpected token 'whoami', expecting '}'"),
-        (". {\nwhoamy\n}\n", "Corefile:2 - Error during parsing: Unknown directive 'whoamy' (did you mean 'whoami'?)"),
+        (
+            "a {\nwhoamy\ncache {\nsucces 1\ndenial x\n}\nnosuch a {\nb\n}\n}\na b..c {\nroute53\nrewrite\n}\n",
+            [
+                "Corefile:2 - Error during parsing: Unknown directive 'whoamy' (did you mean 'whoami'?)",
+                "plugin/cache: Corefile:4 - Error during parsing: Wrong argument count or unexpected line ending after",
+                'plugin/cache: Corefile:5 - Error during parsing: denial capacity must be a whole number: "x"',
+                "Corefile:7 - Error during parsing: Unknown directive 'nosuch'",
+                "Corefile:11 - error inspecting server blocks: zone is not a valid domain name: b..c",
+                "Corefile:11 - cannot serve dns://a.:53 - it is already defined",
+                "plugin/route53: Corefile:12 - Error during parsing: plugin 'route53' is not part of pydns",
+                "plugin/rewrite: Corefile:13 - Error during parsing: plugin 'rewrite' is not served by this version",
+            ],
+        ),
+        (
+            "a {\nlog {\nx\n}\nlog {\ny\n}\nhosts {\nttl x\n}\nhosts\n}\n",
+            [
+                "plugin/log: Corefile:3 - Error during parsing: unknown property 'x'",
+                "plugin/log: Corefile:6 - Error during parsing: unknown property 'y'",
+                'plugin/hosts: Corefile:9 - Error during parsing: ttl must be a whole number: "x"',
+                "plugin/hosts: Corefile:11 - Error during parsing: this plugin can only be used once per Server Block",
+            ],
+        ),
+        (
+            "a {\nnosuch\n}\nb {\nwhoami\n",
+            [
+                "Corefile:2 - Error during parsing: Unknown directive 'nosuch'",
+                "Corefile:5 - Syntax error: Unexpected token 'whoami', expecting '}'",
+            ],
+        ),
+        ("a {\n{\nb\n}\n}\n", ["Corefile:2 - Error during parsing: Unknown directive '{'"]),
+        (
+            "(s) {\nnosuch\n}\na {\nimport s\n}\nb {\nimport s\n}\n",
+            ["Corefile:2 - Error during parsing: Unknown directive 'nosuch'"],
+        ),
+        (
+            "a {\nbind nosuch0\n}\na {\n}\n",
+            ['plugin/bind: Corefile:2 - Error during parsing: not a valid IP address or interface name: "nosuch0"'],
+        ),
     ],
 )
-def test_a_file_that_does_not_parse_has_one_problem(
-    text: str, problem: str, capsys: pytest.CaptureFixture[str]
+def test_all_that_can_be_found_is_told_at_once(
+    text: str, problems: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert report(text, capsys) == (1, [problem])
+    status, lines = report(text, capsys)
+    assert status == 1
+    found = lines[: lines.index("")]
+    assert [line[: len(problem)] for line, problem in zip(found, problems, strict=True)] == problems
+    assert lines[-1] == f"{len(problems)} problem{'s' * (len(problems) > 1)}: the server would not start"
 
 
 def test_a_missing_file_is_a_problem(capsys: pytest.CaptureFixture[str]) -> None:

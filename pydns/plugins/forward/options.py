@@ -19,6 +19,7 @@ from pydns.corefile.types import (
     ip,
     named,
     text,
+    unsigned,
     zone_or_cidr,
     zones,
 )
@@ -28,8 +29,12 @@ from pydns.plugins.forward.to import PORT, read_targets
 from pydns.upstream.policy import NAMES
 
 UINT32 = 2**32 - 1
-RCODES: Mapping[str, int] = {rcode.name: rcode.value for rcode in Rcode} | {"NOTIMPL": Rcode.NOTIMP, "BADSIG": 16}
-"""The names that CoreDNS knows."""
+RCODES: Mapping[str, int] = {
+    **{rcode.name: rcode.value for rcode in Rcode if rcode != Rcode.BADVERS},
+    "NOTIMPL": Rcode.NOTIMP,
+    "BADSIG": 16,
+}
+"""The names that CoreDNS knows: 16 as TSIG calls it (RFC 8945), not as EDNS does."""
 
 
 _rcode = named(RCODES, "rcode")
@@ -113,21 +118,32 @@ class ForwardOptions(Options):
     )
     force_tcp: bool = flag(help="ask over TCP always; stronger than prefer_udp")
     prefer_udp: bool = flag(help="ask over UDP always, again over TCP when the reply is truncated")
-    expire: float = option(duration(0), default=10.0, help="how long unused sockets are kept")
-    max_age: float = option(duration(0), default=0.0, help="how long a connection is used at all; 0 without a bound")
-    max_idle_conns: int = option(integer(0), default=0, help="unused connections kept for each upstream; 0 for all")
+    expire: float = option(duration(0), surplus="property", default=10.0, help="how long unused sockets are kept")
+    max_age: float = option(
+        duration(0), surplus="property", default=0.0, help="how long a connection is used at all; 0 without a bound"
+    )
+    max_idle_conns: int = option(
+        integer(0), surplus="property", default=0, help="unused connections kept for each upstream; 0 for all"
+    )
     max_fails: int = option(
-        integer(0, UINT32), default=2, help="an upstream is down after more failed health checks; 0 for no checks"
+        unsigned(UINT32),
+        surplus="property",
+        default=2,
+        help="an upstream is down after more failed health checks; 0 for no checks",
     )
     max_connect_attempts: int | None = option(
-        integer(0, UINT32), help="tries for one query, twice the number of upstreams if not given; 0 without a bound"
+        unsigned(UINT32),
+        surplus="property",
+        help="tries for one query, twice the number of upstreams if not given; 0 without a bound",
     )
     health_check: HealthCheck = option(
         HealthCheck, default=HealthCheck(interval=0.5), help="how a failed upstream is probed until it replies"
     )
-    policy: str = option(choice(*NAMES), default="random", help="the order in which upstreams are tried")
+    policy: str = option(
+        choice(*NAMES), surplus="property", default="random", help="the order in which upstreams are tried"
+    )
     max_concurrent: int = option(
-        integer(0), default=0, help="queries under way above which others are REFUSED; 0 for all"
+        integer(0), surplus="property", default=0, help="queries under way above which others are REFUSED; 0 for all"
     )
     next: tuple[int, ...] = option(
         _rcode, many=True, help="replies with these rcodes pass the query to the next forward line"
@@ -138,9 +154,11 @@ class ForwardOptions(Options):
     )
     failfast_all_unhealthy_upstreams: bool = flag(help="SERVFAIL instead of a random try when all upstreams are down")
     read_timeout: float = option(
-        Converter(_positive, "DURATION"), default=2.0, help="how long one upstream has to reply"
+        Converter(_positive, "DURATION"), surplus="property", default=2.0, help="how long one upstream has to reply"
     )
-    source_address: IPv4Address | IPv6Address | None = option(ip, help="the local address that queries leave from")
+    source_address: IPv4Address | IPv6Address | None = option(
+        ip, surplus="property", help="the local address that queries leave from"
+    )
     resolver: tuple[Address, ...] = option(
         address(PORT), many=True, help="servers that know the host names among TO, in place of the system's"
     )

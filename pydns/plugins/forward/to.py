@@ -34,17 +34,20 @@ _to_address = address(PORT)
 def read_targets(line: Line, words: Sequence[str]) -> tuple[Address, ...]:
     """Addresses and host names in the order written, files replaced by their name servers, repeats removed.
 
-    Raises CorefileError.
+    An address with an impossible port is left out: CoreDNS tries it and goes on to the next.  Raises CorefileError.
     """
-    read = [targets for word in words if (targets := _read_target(line, word))]
+    left_out: list[str] = []
+    read = [targets for word in words if (targets := _read_target(line, word, left_out))]
     if len(read) > MAX_TARGETS:
         raise line.error(f"more than {MAX_TARGETS} TOs configured: {len(read)}")
     if not read:
-        raise line.error("no valid upstream addresses found")
+        raise line.error("no valid upstream addresses found", "; ".join(left_out))
+    for reason in left_out:
+        line.warn(f"left out: {reason}")
     return tuple(dict.fromkeys(target for targets in read for target in targets))
 
 
-def _read_target(line: Line, word: str) -> list[Address]:
+def _read_target(line: Line, word: str, left_out: list[str]) -> list[Address]:
     transport, host = strip_transport(word)
     if transport != "dns":
         raise line.error(f"{word}: upstreams over {transport} are not served by this version yet")
@@ -53,7 +56,8 @@ def _read_target(line: Line, word: str) -> list[Address]:
     except Mismatch:
         pass  # a file or a host name
     except ValueError as error:
-        raise line.error(f"{word}: {error}") from None
+        left_out.append(f"{word} {error}")
+        return []
     try:
         return name_servers(Path(host))
     except OSError as error:

@@ -17,8 +17,6 @@ from pydns.k8s.selectors import EVERYTHING, Selector
 namespace = Converter(str, "NAMESPACE")
 
 EMPTY_SERVICE = "empty_service"
-FIRST_WORD_ONLY = ("ttl", "startup_timeout", "ignore")
-"""Properties of which CoreDNS reads one word and swallows the others."""
 
 
 @dataclass
@@ -109,7 +107,12 @@ class KubernetesOptions(Options):
     endpoint_pod_names: bool = flag(
         help="An endpoint without a hostname is called by its Pod's name instead of its dashed address."
     )
-    ttl: int = option(seconds(0, 3600), default=5, help="The TTL of records; that of the SOA record is 300 at most.")
+    ttl: int = option(
+        seconds(0, 3600),
+        default=5,
+        surplus="left out",
+        help="The TTL of records; that of the SOA record is 300 at most.",
+    )
     noendpoints: bool = flag(
         help="Do not watch EndpointSlices: headless Services and names of endpoints are denied, ClusterIPs still work."
     )
@@ -119,6 +122,7 @@ class KubernetesOptions(Options):
     )
     ignore: str | None = option(
         choice(EMPTY_SERVICE),
+        surplus="left out",
         help="`ignore empty_service` denies the name of a Service with a ClusterIP but without ready endpoints.",
     )
     zonal: bool = flag(
@@ -126,7 +130,10 @@ class KubernetesOptions(Options):
         "`….prefer._zone…`, all of them where that zone has none."
     )
     startup_timeout: float = option(
-        duration(0), default=5.0, help="How long the start waits for the objects before it serves what is there."
+        duration(0),
+        default=5.0,
+        surplus="left out",
+        help="How long the start waits for the objects before it serves what is there.",
     )
     multicluster: Multicluster | None = option(Multicluster, help="Not served yet: an error.")
     apiserver_qps: float | None = option(number(0), help="Accepted; the watches are not limited, as in CoreDNS.")
@@ -166,8 +173,5 @@ def _read_parts(block: tuple[Line, ...]) -> Iterator[Line]:
     for part in block:
         if part.name == "ignore" and not part.args:
             part.warn(f"'ignore' alone does nothing; 'ignore {EMPTY_SERVICE}' is what there is")
-            continue
-        if part.name in FIRST_WORD_ONLY and len(part.args) > 1:
-            part.warn(f"only the first word after '{part.name}' is read")
-            part = replace(part, args=part.args[:1])
-        yield part
+        else:
+            yield part

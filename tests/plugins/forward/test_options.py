@@ -65,6 +65,9 @@ def test_a_cidr_of_several_zones_is_warned_about() -> None:
         ("failover NOTIMPL SERVFAIL", "failover", (4, 2)),
         ("failfast_all_unhealthy_upstreams", "failfast_all_unhealthy_upstreams", True),
         ("read_timeout 500ms", "read_timeout", 0.5),
+        ("max_fails 3 expire 20s", "expire", 20),
+        ("policy sequential prefer_udp", "prefer_udp", True),
+        ("next BADSIG", "next", (16,)),
     ],
 )
 def test_properties(block: str, field: str, value: Any) -> None:
@@ -101,6 +104,9 @@ def test_health_check(words: str, expected: tuple[float, bool, str]) -> None:
         (". 192.0.2.1", "polcy random", "unknown property 'polcy' (did you mean 'policy'?)"),
         (". 192.0.2.1", "policy weighted", "policy must be one of random, round_robin, sequential"),
         (". 192.0.2.1", "max_fails -1", "max_fails must be in range [0, 4294967295]: -1"),
+        (". 192.0.2.1", "max_fails +1", 'max_fails must be a whole number without a sign: "+1"'),
+        (". 192.0.2.1", "max_fails 3 4", "unknown property '4'"),
+        (". 192.0.2.1", "next BADVERS", "next must be the name of a DNS rcode"),
         (". 192.0.2.1", "max_concurrent -1", "max_concurrent must be at least 0: -1"),
         (". 192.0.2.1", "max_concurrent many", "max_concurrent must be a whole number"),
         (". 192.0.2.1", "expire 10", "expire must be a duration: time: missing unit in duration"),

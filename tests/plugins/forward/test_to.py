@@ -43,10 +43,23 @@ def test_repeats_go_and_the_order_stays() -> None:
     assert read("192.0.2.2", "192.0.2.1", "192.0.2.2:53", "192.0.2.1:53") == ["192.0.2.2:53", "192.0.2.1:53"]
 
 
+def test_a_port_as_go_reads_it() -> None:
+    assert read("192.0.2.1:+53", "192.0.2.2:0053") == ["192.0.2.1:53", "192.0.2.2:53"]
+
+
+def test_an_impossible_port_is_left_out_with_a_warning() -> None:
+    line = corefile_lines("forward . 192.0.2.1:99999 192.0.2.2")[0]
+    assert read_targets(line, line.args[1:]) == (Address("192.0.2.2", 53),)
+    (warning,) = line.warnings
+    assert warning == (
+        'plugin/forward: Corefile:2 - Warning: left out: 192.0.2.1:99999 must have a port from 0 to 65535: "99999"'
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["192.0.2.1:70000"], "192.0.2.1:70000: must have a port from 0 to 65535"),
+        (["192.0.2.1:70000"], "no valid upstream addresses found (192.0.2.1:70000 must have a port from 0 to 65535"),
         (["a..b"], "not an IP address, file, or valid domain: a..b"),
         (["/nowhere/resolv.conf"], "/nowhere/resolv.conf: No such file or directory"),
         (["/"], "/: Is a directory"),

@@ -97,9 +97,9 @@ def test_errors_name_the_line(text: str, message: str) -> None:
     "text, warning",
     [
         ("ignore", "'ignore' alone does nothing"),
-        ("ignore empty_service please", "only the first word after 'ignore' is read"),
-        ("ttl 30 40", "only the first word after 'ttl' is read"),
-        ("startup_timeout 1s 2s", "only the first word after 'startup_timeout' is read"),
+        ("ignore empty_service please", "'please' is left out: usage: ignore empty_service"),
+        ("ttl 30 40", "'40' is left out: usage: ttl SECONDS"),
+        ("startup_timeout 1s 2s", "'2s' is left out: usage: startup_timeout DURATION"),
         ("endpoint http://a http://b", "only the first endpoint, 'http://a', is used"),
     ],
 )
