@@ -8,6 +8,7 @@ aiohttp takes a third of a second to import, so that happens only when something
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -69,7 +70,8 @@ class HttpListeners:
             status, content_type, body = await handlers[-1]()
             return web.Response(status=status, body=body, headers={"Content-Type": content_type})
 
-        runner = web.ServerRunner(web.Server(answer, access_log=None, keepalive_timeout=5), shutdown_timeout=1)
+        server = web.Server(answer, access_log=None, logger=_logger(), keepalive_timeout=5)
+        runner = web.ServerRunner(server, shutdown_timeout=1)
         await runner.setup()
         site = web.TCPSite(runner, host.strip("[]") or None, int(port))
         try:
@@ -80,6 +82,19 @@ class HttpListeners:
         listener = _Listener(runner, routes)
         self._listeners[address] = listener
         return listener
+
+
+def _logger() -> logging.Logger:
+    """Where aiohttp writes what goes wrong, except that what a client sent is no HTTP."""
+    logger = logging.getLogger("http")
+    logger.addFilter(_is_ours)
+    return logger
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    from aiohttp.http_exceptions import HttpProcessingError
+
+    return record.exc_info is None or not isinstance(record.exc_info[1], HttpProcessingError)
 
 
 async def probe(url: str, timeout: float) -> str:

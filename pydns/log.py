@@ -1,9 +1,12 @@
 """CoreDNS's log lines: ``[LEVEL] plugin/NAME: text`` on standard output, without a time stamp.
 
 Whoever collects a container's output adds the time; dashboards and alerts written for CoreDNS match these lines.
+What libraries log goes the same way.
 """
 
+import logging
 import sys
+import traceback
 from collections.abc import Callable
 
 Sink = Callable[[str], object]
@@ -57,3 +60,23 @@ class Log:
 def for_plugin(name: str) -> Log:
     """The log of one plugin."""
     return Log(f"plugin/{name}: ")
+
+
+class _FromLibraries(logging.Handler):
+    """Turns a record into one line; the stack of an exception is for `[DEBUG]` lines."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None:
+            text = f"{text}: {type(error).__name__}: {error}"
+        source = Log(f"{record.name}: ")
+        write = source.error if record.levelno >= logging.ERROR else source.warning
+        write(" ".join(text.split()))
+        if error is not None:
+            source.debug("".join(traceback.format_exception(error)).rstrip())
+
+
+def take_over_libraries() -> None:
+    """Write the warnings and errors that libraries log (asyncio, aiohttp) as lines of ours."""
+    logging.basicConfig(handlers=[_FromLibraries()], level=logging.WARNING)

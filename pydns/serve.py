@@ -11,7 +11,7 @@ from pydns import build
 from pydns.corefile.keys import DEFAULT_PORT
 from pydns.corefile.parser import DEFAULT_FILE, Corefile
 from pydns.http import HttpListeners
-from pydns.log import Log
+from pydns.log import Log, take_over_libraries
 from pydns.metrics import Metrics
 from pydns.plugin import Process
 from pydns.server.instance import Instance
@@ -54,6 +54,7 @@ class Configuration:
 def serve(options: Options) -> int:
     """Run until a signal ends it; the exit status."""
     _raise_file_limit()
+    take_over_libraries()
     return asyncio.run(_serve(options))
 
 

@@ -1,5 +1,7 @@
 """HTTP listeners over real sockets on loopback."""
 
+import asyncio
+
 import aiohttp
 import pytest
 
@@ -77,3 +79,35 @@ async def test_a_probe_tells_what_went_wrong() -> None:
     assert await probe(url, 3) == ""
     await listeners.remove(ADDRESS, "/health", handler)
     assert "Connect call failed" in await probe(url, 3)
+
+
+@pytest.mark.parametrize(
+    "octets",
+    [
+        b"no HTTP\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc",
+        b"GET /health HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+        b"GET http://[/ HTTP/1.1\r\nHost: a\r\n\r\n",
+    ],
+)
+async def test_what_is_no_http_is_not_news(octets: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    listeners = HttpListeners()
+    health = says("OK")
+    await listeners.add(ADDRESS, "/health", health)
+    reader, writer = await asyncio.open_connection("127.0.0.1", listeners.ports()[ADDRESS])
+    writer.write(octets)
+    assert (await reader.readline()).split()[1] == b"400"
+    writer.close()
+    await listeners.remove(ADDRESS, "/health", health)
+    assert caplog.messages == []
+
+
+async def test_a_handler_that_fails_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    async def fails() -> tuple[int, str, bytes]:
+        raise ValueError("a bug")
+
+    listeners = HttpListeners()
+    await listeners.add(ADDRESS, "/health", fails)
+    assert (await get(listeners, "/health"))[0] == 500
+    await listeners.remove(ADDRESS, "/health", fails)
+    assert [str(record.exc_info and record.exc_info[1]) for record in caplog.records] == ["a bug"]

@@ -1,5 +1,7 @@
 """Log lines as CoreDNS writes them."""
 
+import logging
+
 import pytest
 
 from pydns import log
@@ -37,3 +39,37 @@ def test_debug_lines_appear_while_somebody_wants_them(log_lines: list[str]) -> N
 def test_lines_go_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
     log.Log().info("one line")
     assert capsys.readouterr().out == "[INFO] one line\n"
+
+
+@pytest.fixture
+def libraries(monkeypatch: pytest.MonkeyPatch) -> logging.Logger:
+    monkeypatch.setattr(logging.root, "handlers", [])
+    log.take_over_libraries()
+    return logging.getLogger("asyncio")
+
+
+def test_what_libraries_log_is_one_line(libraries: logging.Logger, log_lines: list[str]) -> None:
+    libraries.info("unseen")
+    libraries.warning("%s raised\nan exception", "send")
+    try:
+        raise OSError("too many open files")
+    except OSError:
+        libraries.exception("accept")
+    assert log_lines == [
+        "[WARNING] asyncio: send raised an exception",
+        "[ERROR] asyncio: accept: OSError: too many open files",
+    ]
+
+
+def test_the_stack_of_a_library_is_for_debugging(
+    libraries: logging.Logger, log_lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log.OUTPUT, "debug", True)
+    try:
+        raise OSError("too many open files")
+    except OSError:
+        libraries.exception("accept")
+    assert [line.split("\n")[0] for line in log_lines] == [
+        "[ERROR] asyncio: accept: OSError: too many open files",
+        "[DEBUG] asyncio: Traceback (most recent call last):",
+    ]
