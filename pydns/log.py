@@ -5,24 +5,52 @@ What libraries log goes the same way.
 """
 
 import logging
-import sys
+import os
+import select
 import traceback
 from collections.abc import Callable
+
+PATIENCE = 1
+"""Seconds that the process waits, once, for a reader of its output that has stopped reading."""
 
 Sink = Callable[[str], object]
 
 
+class LineWriter:
+    """Writes lines to a file descriptor, but waits for nobody: names are to be answered, whoever reads the log.
+
+    Lines are lost while the reader has gone, the disk is full, or a reader has not read for `PATIENCE` seconds; how
+    many is told once lines can be written again.
+    """
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._lost = 0
+        self._room = select.poll()
+        self._room.register(fd, select.POLLOUT)
+
+    def __call__(self, line: str) -> None:
+        if not self._room.poll(0 if self._lost else PATIENCE * 1000):
+            self._lost += 1
+            return
+        if self._lost:
+            line = f"[WARNING] {self._lost} lines of the log were lost\n{line}"
+        try:
+            os.write(self._fd, f"{line}\n".encode(errors="backslashreplace"))
+            self._lost = 0
+        except OSError:
+            self._lost += 1
+
+
+STDOUT = LineWriter(1)
+
+
 class _Output:
-    """Where lines go, and whether ``[DEBUG]`` lines are among them (a block has *debug*)."""
+    """Where log lines go, and whether ``[DEBUG]`` lines are among them (a block has *debug*)."""
 
     def __init__(self) -> None:
         self.debug = False
-        self.sink: Sink = self.to_stdout
-
-    @staticmethod
-    def to_stdout(line: str) -> None:
-        sys.stdout.write(line + "\n")
-        sys.stdout.flush()
+        self.sink: Sink = STDOUT
 
 
 OUTPUT = _Output()

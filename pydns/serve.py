@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import resource
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,9 +54,19 @@ class Configuration:
 
 def serve(options: Options) -> int:
     """Run until a signal ends it; the exit status."""
+    open_standard_streams()
     _raise_file_limit()
     take_over_libraries()
     return asyncio.run(_serve(options))
+
+
+def open_standard_streams() -> None:
+    """Put /dev/null in the place of those that are closed, as Go does: no socket may get their numbers."""
+    for stream in range(3):
+        try:
+            os.fstat(stream)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
 
 
 def _raise_file_limit() -> None:

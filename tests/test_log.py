@@ -1,6 +1,8 @@
 """Log lines as CoreDNS writes them."""
 
 import logging
+import os
+from contextlib import suppress
 
 import pytest
 
@@ -36,9 +38,47 @@ def test_debug_lines_appear_while_somebody_wants_them(log_lines: list[str]) -> N
     assert log_lines == ["[DEBUG] plugin/hosts: seen"]
 
 
-def test_lines_go_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
-    log.Log().info("one line")
-    assert capsys.readouterr().out == "[INFO] one line\n"
+def test_lines_go_to_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
+    log.Log().info("one line, \udcff")
+    assert capfd.readouterr().out == "[INFO] one line, \\udcff\n"
+
+
+def fill(fd: int) -> None:
+    """Write to a pipe until there is no room."""
+    os.set_blocking(fd, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(fd, bytes(4096))
+    os.set_blocking(fd, True)
+
+
+def test_a_reader_that_stops_reading_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log, "PATIENCE", 0)
+    readable, writable = os.pipe()
+    write = log.LineWriter(writable)
+    fill(writable)
+    write("lost")
+    write("lost too")
+    os.read(readable, 1 << 20)
+    write("seen")
+    write("seen too")
+    assert os.read(readable, 4096) == b"[WARNING] 2 lines of the log were lost\nseen\nseen too\n"
+    os.close(readable)
+    os.close(writable)
+
+
+def test_a_reader_that_has_gone_is_no_error() -> None:
+    readable, writable = os.pipe()
+    write = log.LineWriter(writable)
+    os.close(readable)
+    write("lost")
+    os.close(writable)
+    write("lost, and the descriptor is closed")
+
+
+def test_a_full_disk_is_no_error() -> None:
+    with open("/dev/full", "wb") as full:
+        log.LineWriter(full.fileno())("lost")
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import asyncio
 import io
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,10 +22,12 @@ from tests.server.parts import UdpClient, free_port, in_time, make_process, pack
 
 
 @asynccontextmanager
-async def started(*words: str, directory: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+async def started(
+    *words: str, directory: Path, stdout: int = asyncio.subprocess.PIPE
+) -> AsyncIterator[asyncio.subprocess.Process]:
     """``pydns`` with these words, in ``directory``."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "pydns", *words, cwd=directory, stdout=asyncio.subprocess.PIPE,
+        sys.executable, "-m", "pydns", *words, cwd=directory, stdout=stdout,
         stderr=asyncio.subprocess.PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
     try:
@@ -44,7 +47,7 @@ async def line_of(process: asyncio.subprocess.Process) -> str:
 
 async def output_of(process: asyncio.subprocess.Process) -> tuple[str, str]:
     out, err = await asyncio.wait_for(process.communicate(), 10)
-    return out.decode(), err.decode()
+    return (out or b"").decode(), err.decode()
 
 
 def corefile(directory: Path, text: str) -> Path:
@@ -151,3 +154,32 @@ def test_warnings_of_a_corefile_are_logged(tmp_path: Path, log_lines: list[str])
     path = corefile(tmp_path, "a {\n}\n}\n")
     Configuration(Options(conf=str(path)), make_process()).make()
     assert log_lines == [f"[WARNING] {path}:3 - Warning: a '}}' without '{{' is taken as the zone '}}'"]
+
+
+async def test_queries_are_answered_when_nobody_reads_the_log_any_more(tmp_path: Path) -> None:
+    port = free_port()
+    corefile(tmp_path, f".:{port} {{\n    bind 127.0.0.1\n    log\n    whoami\n}}\n")
+    readable, writable = os.pipe()
+    async with started(directory=tmp_path, stdout=writable) as process:
+        os.close(writable)
+        while version_lines()[-1].encode() not in os.read(readable, 4096):
+            pass
+        os.close(readable)
+        with UdpClient("127.0.0.1", port) as client:
+            for ident in range(2):
+                assert parse(await client.ask(packet(ident=ident))).id == ident
+        process.send_signal(signal.SIGTERM)
+        assert await asyncio.wait_for(process.wait(), 10) == 0
+        assert (await output_of(process))[1] == ""
+
+
+@pytest.mark.parametrize("stream", [0, 1, 2])
+def test_no_file_gets_the_number_of_a_closed_standard_stream(stream: int) -> None:
+    program = f"""
+import os
+from pydns.serve import open_standard_streams
+os.close({stream})
+open_standard_streams()
+assert os.readlink("/proc/self/fd/{stream}") == "/dev/null"
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

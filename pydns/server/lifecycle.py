@@ -190,7 +190,6 @@ class Server:
 
     def _quit(self, status: int) -> NoReturn:
         self._remove_pidfile()
-        sys.stdout.flush()
         os._exit(status)
 
     # Small things.
@@ -203,7 +202,7 @@ class Server:
 
     def _print(self, lines: Iterable[str]) -> None:
         if not self.quiet:
-            print(*lines, sep="\n", flush=True)
+            log.STDOUT("\n".join(lines))
 
     def _write_pidfile(self) -> None:
         if self.pidfile is not None:

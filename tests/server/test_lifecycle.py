@@ -77,39 +77,39 @@ async def until_started(scene: Scene, label: str = "a") -> None:
 # Start.
 
 
-async def test_plugins_start_then_sockets_open_then_it_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_plugins_start_then_sockets_open_then_it_says_so(capfd: pytest.CaptureFixture[str]) -> None:
     scene = Scene()
     scene.will_make("a")
     await scene.server.start()
-    assert capsys.readouterr().out.splitlines() == [f".:{scene.port} on 127.0.0.1", *version_lines()]
+    assert capfd.readouterr().out.splitlines() == [f".:{scene.port} on 127.0.0.1", *version_lines()]
     assert scene.events == STARTED
     assert await scene.ask() == [OLD]
     await scene.server.stop()
     assert scene.events == STARTED + STOPPED
 
 
-async def test_quiet_says_nothing(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_quiet_says_nothing(scene: Scene, capfd: pytest.CaptureFixture[str]) -> None:
     scene.will_make("a")
     await scene.server.start()
-    assert capsys.readouterr().out == ""
+    assert capfd.readouterr().out == ""
 
 
 @pytest.mark.parametrize("error", [ValueError("Corefile:3 - Syntax error"), OSError("plain")])
 async def test_a_configuration_that_cannot_be_made_is_one_line(
-    scene: Scene, error: Exception, capsys: pytest.CaptureFixture[str]
+    scene: Scene, error: Exception, capfd: pytest.CaptureFixture[str]
 ) -> None:
     scene.will_fail(error)
     assert await scene.server.run() == 1
-    assert capsys.readouterr() == ("", f"{error}\n")
+    assert capfd.readouterr() == ("", f"{error}\n")
 
 
-async def test_a_plugin_that_cannot_start_is_one_line(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_plugin_that_cannot_start_is_one_line(scene: Scene, capfd: pytest.CaptureFixture[str]) -> None:
     scene.will_make("a", broken=ValueError("no API"))
     assert await scene.server.run() == 1
-    assert capsys.readouterr() == ("", "plugin/noted: no API\n")
+    assert capfd.readouterr() == ("", "plugin/noted: no API\n")
 
 
-async def test_a_port_in_use_leaves_nothing_started(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_port_in_use_leaves_nothing_started(scene: Scene, capfd: pytest.CaptureFixture[str]) -> None:
     scene.will_make("a")
     await scene.server.start()
     other = Scene()
@@ -117,7 +117,7 @@ async def test_a_port_in_use_leaves_nothing_started(scene: Scene, capsys: pytest
     other.will_make("b", OLD, "127.0.0.2", "127.0.0.1")
     assert await other.server.run() == 1
     words = f"Listen: listen tcp 127.0.0.1:{scene.port}: bind: address already in use\n"
-    assert capsys.readouterr() == ("", words)
+    assert capfd.readouterr() == ("", words)
     assert other.events == ["b start", "b stop"]
     other.will_make("c", OLD, "127.0.0.2")
     await other.server.start()  # its first address was given back
