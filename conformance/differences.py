@@ -1,8 +1,9 @@
-"""The known differences from CoreDNS: each has a name and a reason, and a case that shows it.
+"""The known differences from CoreDNS: each has a name and a reason.
 
-A case names the difference below a question (`differs NAME => …`) and says what the server under test answers there
-instead, so nothing else can hide behind the name. A name that no case shows fails a run of the whole table.
-docs/differences.md has the same names and reasons, for people.
+`DIFFERENCES` show in replies, metrics or logs: a case names them below a question (`differs NAME => …`) and says what
+the server under test answers there instead, so nothing else can hide behind the name. A name that no case shows fails
+a run of the whole table. `CONFIGURATION` and `UNSEEN` are for people to know, and no case shows them.
+docs/differences.md has the same names and reasons in the same three tables.
 """
 
 from __future__ import annotations
@@ -53,3 +54,93 @@ DIFFERENCES = {
         "logs it at every look and counts it never, so nobody's alert goes off."
     ),
 }
+"""What a case shows."""
+
+CONFIGURATION = {
+    "addresses-in-brackets": (
+        "`resolver` of *forward* takes `[::1]` and `fe80::1%eth0` as well; CoreDNS takes neither."
+    ),
+    "braces-on-one-line": (
+        "A `}` at the end of a property's line closes the braces, with a warning: `health { lameduck 5s }`. For most "
+        "properties of CoreDNS it is one more word, an error or swallowed: `hosts { ttl 30 }` starts, `kubernetes { "
+        "fallthrough }` falls through for the zone `}.` alone."
+    ),
+    "braces-within-hosts": (
+        "Braces after a line of *hosts* are an error; CoreDNS swallows a pair on that line as an entry without an "
+        "address."
+    ),
+    "errors-with-a-place": (
+        "Every error in a Corefile names file and line, where it helps the usage or a near name, and often says more "
+        "than CoreDNS, which names no line for most wrong values."
+    ),
+    "impossible-ports": (
+        "An upstream of *forward* with a port that cannot be is left out with a warning, and is an error where no "
+        "other is left; such a `resolver` is an error. CoreDNS starts, and fails whenever it tries one."
+    ),
+    "listen-addresses-must-open": (
+        "The start fails where *ready* or *prometheus* cannot have its address; CoreDNS serves DNS without them and "
+        "does not say so. Their ports are numbers; CoreDNS also takes a service's name (`:http`)."
+    ),
+    "number-forms": (
+        "`apiserver_qps` is a decimal number; CoreDNS also takes `0x1p4`, and refuses what exceeds 32 bits."
+    ),
+    "one-server-a-port": (
+        "A port that another process serves is an error; CoreDNS shares it (SO_REUSEPORT), so that two servers with "
+        "different data may answer in turn."
+    ),
+    "plugin-list": (
+        "`-plugins` lists the plugins that are served, `-version` and the start-up lines say `pydns-VERSION` and the "
+        "version of Python."
+    ),
+    "regular-expressions": (
+        "Python runs regular expressions, so a bad one can take long. Without RE2's `\\p{…}`, `(?U)`, `\\C`, names "
+        "used for two groups or starting with a digit; `(?i)` knows ASCII letters only, `\\s` also matches a vertical "
+        "tab, and nested repeats have no bound of 1,000."
+    ),
+    "root-words": ("*root* takes one word; CoreDNS takes any odd number of words and uses the last."),
+    "startup-timeout-zero": ("`startup_timeout 0` waits not at all; CoreDNS panics."),
+    "swallowed-words-told": (
+        "What CoreDNS swallows (a bad line in *hosts*, a zone that is none, a word too many) is swallowed too, with a "
+        "warning in the log and in `pydns check`."
+    ),
+}
+"""What one server starts with and the other does not, or starts differently."""
+
+UNSEEN = {
+    "build-info": (
+        "`coredns_build_info` has the version of pydns, an empty revision, and Python's version as `goversion`; "
+        "`python_*` and `process_*` stand in place of `go_*`."
+    ),
+    "cache-eviction": (
+        "A full *cache* gives up the reply that was not used for longest; CoreDNS gives up any one of the same 256th "
+        "part."
+    ),
+    "compression": (
+        "Replies are always compressed; CoreDNS compresses those that would be truncated, and over UDP those of more "
+        "than 1,480 octets (IPv6: 1,220)."
+    ),
+    "connect-timeout": (
+        "A TCP connection to an upstream must open within 2 s; CoreDNS waits between 1 s and 30 s, depending on how "
+        "long earlier ones took."
+    ),
+    "health-check-zero": ("`health_check 0` of *forward* waits 10 ms between probes; CoreDNS does not wait at all."),
+    "lists-in-pages": (
+        "Where the API has no streaming lists, objects are listed in pages and as of now; CoreDNS lists all at once "
+        "from the API server's cache (`resourceVersion=0`)."
+    ),
+    "ready-asks-all": ("*ready* asks the plugins of all blocks; CoreDNS only the last of each name."),
+    "record-order": (
+        "Addresses of a Service come in the order of its slices' names before *loadbalance* shuffles them; CoreDNS "
+        "takes slices in any order."
+    ),
+    "refusals-counted": (
+        "FORMERR, NOTIMP and BADVERS count in `coredns_dns_requests_total` and `coredns_dns_responses_total` under the "
+        "zone `dropped`, as REFUSED does; CoreDNS does not count them."
+    ),
+    "tcp-limits": (
+        "An address has at most 1,000 TCP connections (the one silent for longest makes room) and 100 queries at a "
+        "time on each, answered as they get done; CoreDNS has any number, and answers the queries of one in turn."
+    ),
+    "weight-file-letter-case": ("Names in the weight file of *loadbalance* match in any letter case."),
+}
+"""What no reply tells."""

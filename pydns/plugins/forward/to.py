@@ -98,12 +98,17 @@ def _host_name(line: Line, word: str, host: str) -> Address:
     name, colon, port = host.rpartition(":")
     try:
         found = Address(name, int(port)) if colon else Address(host, PORT)
-        normalize(found.host)
-        if found.host and 0 < found.port <= 65535:
+        if normalize(found.host) != "." and not _ends_in_number(found.host) and 0 < found.port <= 65535:
             return found
     except ValueError:
         pass
     raise line.error(f"not an IP address, file, or valid domain: {word}")
+
+
+def _ends_in_number(host: str) -> bool:
+    """Whether C libraries take the name for an address in an old form (1.2.3, 010.0.0.1; RFC 6943 section 3.1.1)."""
+    last = host.lower().removesuffix(".").rpartition(".")[2]
+    return last.isdecimal() or last.startswith("0x")
 
 
 async def resolve(targets: Iterable[Address], resolvers: Sequence[Address]) -> list[Endpoint]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pydns.corefile.fallthrough import Fallthrough
 from pydns.corefile.line import Line
 from pydns.corefile.options import Options, argument, flag, option
-from pydns.corefile.types import Converter, choice, duration, integer, number, path, seconds, text, zones
+from pydns.corefile.types import Converter, choice, duration, integer, number, path, quote, seconds, text, zones
 from pydns.k8s.selectors import EVERYTHING, Selector
 
 namespace = Converter(str, "NAMESPACE")
@@ -24,6 +24,8 @@ class Endpoint(Options):
     urls: tuple[str, ...] = argument(text, many=True, at_least=1, name="url")
 
     def validate(self, line: Line) -> None:
+        if self.urls[0].endswith("://"):
+            raise line.error(f"host must be a URL or a host:port pair: {quote(self.urls[0])}")
         if len(self.urls) > 1:
             line.warn(f"only the first endpoint, '{self.urls[0]}', is used")
 

@@ -61,6 +61,10 @@ def test_an_impossible_port_is_left_out_with_a_warning() -> None:
     [
         (["192.0.2.1:70000"], "no valid upstream addresses found (192.0.2.1:70000 must have a port from 0 to 65535"),
         (["a..b"], "not an IP address, file, or valid domain: a..b"),
+        (["."], "not an IP address, file, or valid domain: ."),
+        (["010.0.0.1"], "not an IP address, file, or valid domain: 010.0.0.1"),
+        (["1.2.3:53"], "not an IP address, file, or valid domain: 1.2.3:53"),
+        (["0x7f000001"], "not an IP address, file, or valid domain: 0x7f000001"),
         (["/nowhere/resolv.conf"], "/nowhere/resolv.conf: No such file or directory"),
         (["/"], "/: Is a directory"),
         (["host.example:0"], "not an IP address, file, or valid domain: host.example:0"),

@@ -65,6 +65,7 @@ def test_namespaces_of_several_lines_add_up() -> None:
         ("pods", "Wrong argument count"),
         ("pods verified insecure", "Wrong argument count"),
         ("endpoint", "Wrong argument count"),
+        ("endpoint http://", 'host must be a URL or a host:port pair: "http://"'),
         ("tls a b", "Wrong argument count"),
         ("tls a b c d", "Wrong argument count"),
         ("kubeconfig", "Wrong argument count"),
