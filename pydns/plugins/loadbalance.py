@@ -269,7 +269,10 @@ class Loadbalance(Plugin):
 
     def _read(self, file: Path) -> None:
         """Take over the weights where the file's text changed.  Raises OSError, ValueError."""
-        content = file.read_text(errors="replace")
+        try:
+            content = file.read_text(errors="replace")
+        except IsADirectoryError:
+            raise ValueError(f"read {file}: is a directory") from None
         if content == self._content:
             return
         self._content = content

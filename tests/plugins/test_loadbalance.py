@@ -218,6 +218,11 @@ async def test_a_start_needs_weights_that_will_not_come_later(text: str | None, 
         await plugin.start()
 
 
+async def test_a_directory_holds_no_weights(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"read {tmp_path}: is a directory"):
+        await make_plugin(Loadbalance, f"loadbalance weighted {tmp_path}").start()
+
+
 @pytest.mark.parametrize(
     "text, error",
     [
