@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISDIR
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -117,12 +118,14 @@ def child_of(node: yaml.Node, name: str, index: str) -> tuple[int, yaml.Node] | 
 def manifest_files(paths: Sequence[str]) -> Iterator[Path]:
     """The files given, and the YAML and JSON files right in the directories given; raises ManifestError."""
     for path in map(Path, paths):
-        if path.is_dir():
-            yield from sorted(file for file in path.iterdir() if is_manifest(file) and file.is_file())
-        elif path.exists():
-            yield path
-        else:
-            raise ManifestError(f"{path}: no such file or directory")
+        try:
+            yield from directory_files(path) if S_ISDIR(path.stat().st_mode) else [path]
+        except OSError as error:
+            raise ManifestError(f"{path}: {(error.strerror or str(error)).lower()}")
+
+
+def directory_files(path: Path) -> list[Path]:
+    return sorted(file for file in path.iterdir() if is_manifest(file) and file.is_file())
 
 
 def is_manifest(path: Path) -> bool:
@@ -142,15 +145,25 @@ def parse(file: str, text: bytes) -> Iterator[Document]:
         loader = Loader(text)
         while loader.check_node():
             node = loader.get_node()
-            data = loader.construct_document(node)
+            data = construct(loader, file, node)
             if data is not None:
                 yield from objects(file, data, node)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
         raise ManifestError(f"{file}:{line} - no valid YAML: {error.problem or error.context}")
+    except RecursionError:
+        raise ManifestError(f"{file}:1 - too many lists in one another, or one in itself")
     except yaml.YAMLError as error:
         raise ManifestError(f"{file}:1 - no valid YAML: {' '.join(str(error).split())}")
+
+
+def construct(loader: Loader, file: str, node: yaml.Node) -> Any:
+    """The data of a document; PyYAML raises anything for a value that is not what its tag says (``!!int x``)."""
+    try:
+        return loader.construct_document(node)
+    except (ValueError, LookupError, AttributeError) as error:
+        raise ManifestError(f"{file}:{first_line(node)} - no valid YAML: {error}")
 
 
 def objects(file: str, data: Any, node: yaml.Node) -> Iterable[Document]:

@@ -4,6 +4,7 @@ Knows what endpoint slices need of a Pod, not the Services (`derive`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Final, Literal
 
 from msgspec import Struct, field
@@ -18,6 +19,8 @@ POD_NETWORKS: Final = ("10.244.0.0/16", "fd00:10:244::/64")
 ENDED: Final = ("Succeeded", "Failed")
 NOT_WATCHED: Final = (*ENDED, "Unknown")
 """Phases of Pods that CoreDNS, and so the store, does not watch."""
+MAX_PODS: Final = 1 << 15
+"""Pods of workloads: half of what the networks hold, so that a free address is found soon."""
 WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet")
 
 
@@ -164,11 +167,11 @@ def pod_names(document: Document, spec: WorkloadSpec, there: int) -> Iterable[st
     replicas = 1 if spec.replicas is None else spec.replicas
     match document.kind:
         case "StatefulSet":
-            return [f"{name}-{spec.ordinals.start + ordinal}" for ordinal in range(replicas)]
+            return (f"{name}-{spec.ordinals.start + ordinal}" for ordinal in range(replicas))
         case "DaemonSet":
             return [f"{name}-{suffix(owner, 5)}"] if there == 0 else []
     generated = f"{name}-{suffix(owner, 10)}"
-    return [f"{generated}-{suffix(f'{owner}/{number}', 5)}" for number in range(there, replicas)]
+    return (f"{generated}-{suffix(f'{owner}/{number}', 5)}" for number in range(there, replicas))
 
 
 def template_pod(document: Document, spec: WorkloadSpec, name: str) -> RunningPod:
@@ -185,14 +188,15 @@ def running_pods(documents: Iterable[Document]) -> list[RunningPod]:
     for document in documents:
         if document.kind == "Pod":
             pods.setdefault(document.namespace, {})[document.name] = written_pod(document)
-    derived = [
-        pod
-        for document in documents
-        if document.kind in WORKLOADS
-        for pod in derived_pods(document, pods.get(document.namespace, {}))
-    ]
-    found = [*(pod for named in pods.values() for pod in named.values()), *derived]
-    return give_addresses(sorted(found, key=lambda pod: (pod.namespace, pod.name)))
+    derived: list[RunningPod] = []
+    for document in documents:
+        if document.kind in WORKLOADS:
+            found = derived_pods(document, pods.get(document.namespace, {}))
+            derived += islice(found, MAX_PODS - len(derived))
+            if next(found, None) is not None:
+                raise document.error(".spec.replicas", f"there is room for {MAX_PODS} Pods in all")
+    running = [*(pod for named in pods.values() for pod in named.values()), *derived]
+    return give_addresses(sorted(running, key=lambda pod: (pod.namespace, pod.name)))
 
 
 def give_addresses(pods: list[RunningPod]) -> list[RunningPod]:

@@ -1,4 +1,6 @@
+from errno import EACCES
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from msgspec import Struct
@@ -59,6 +61,11 @@ NO_OBJECT = "no Kubernetes object: a mapping with apiVersion, kind and metadata 
         ("kind: Pod\nmetadata: {name: a\n", "a.yaml:3 - no valid YAML: did not find expected ',' or '}'"),
         ("kind: Pod\n\tmetadata: a\n", "a.yaml:2 - no valid YAML: found a tab character"),
         ("kind: *a\n", "a.yaml:1 - no valid YAML: found undefined alias"),
+        ("\n---\nname: !!int x\n", "a.yaml:3 - no valid YAML: invalid literal for int()"),
+        ("name: !!bool x\n", "a.yaml:1 - no valid YAML: 'x'"),
+        ("name: !!timestamp x\n", "a.yaml:1 - no valid YAML: "),
+        ("name: " + "9" * 5000, "a.yaml:1 - no valid YAML: Exceeds the limit"),
+        ("&list\nkind: List\nitems: [*list]\n", "a.yaml:1 - too many lists in one another, or one in itself"),
         ("kind: !!python/object:os.system {}\n", "a.yaml:1 - no valid YAML: could not determine a constructor"),
     ],
 )
@@ -128,5 +135,16 @@ def test_files_given_and_files_in_directories(tmp_path: Path) -> None:
 def test_missing_and_unreadable_files(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match=r"missing: no such file or directory$"):
         list(manifest_files([str(tmp_path / "missing")]))
+    with pytest.raises(ManifestError, match=r"not a directory$"):
+        list(manifest_files(["/dev/null/missing"]))
     with pytest.raises(ManifestError, match=r"Is a directory$"):
         read_file(tmp_path)
+
+
+def test_a_directory_that_may_not_be_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Path) -> NoReturn:
+        raise PermissionError(EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(ManifestError, match=r"permission denied$"):
+        list(manifest_files([str(tmp_path)]))

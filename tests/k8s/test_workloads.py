@@ -60,6 +60,14 @@ def test_replicas(kind: str, spec: str, count: int) -> None:
         assert pod.port_number("http", "TCP") == 8080
 
 
+def test_there_are_not_more_pods_than_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pydns.k8s.workloads.MAX_PODS", 5)
+    assert len(pods(workload("Deployment", "a", "replicas: 3"), workload("StatefulSet", "b", "replicas: 2"))) == 5
+    with pytest.raises(ManifestError) as caught:
+        pods(workload("Deployment", "a", "replicas: 3"), workload("StatefulSet", "b", "replicas: 1000000000000"))
+    assert str(caught.value) == "a.yaml:14 - StatefulSet shop/b: spec.replicas: there is room for 5 Pods in all"
+
+
 def test_deployment_pods_are_named_as_a_replica_set_names_them() -> None:
     first, second = names(workload("Deployment", spec="replicas: 2"))
     deployment, generated, own = first.rsplit("-", 2)
