@@ -7,8 +7,8 @@ Rules:
    a chain may look at is part of the key.
 3. Only consent counts: a reply comes with a `Replay`, which ends with its time or with a change of its tags.
 4. A reply that was being made while one of its data changed is not kept: `put` compares epochs.
-5. New entries are on probation; the first hit moves one to the protected ones.  Both have their share of the octets, so
-   that a flood of names asked once pushes out nothing but itself.
+5. A reply is kept when its query passes the chain for the second time; the first time only a mark of it is.  So a flood
+   of names asked once costs next to nothing, and pushes out nothing.
 6. Replays are counted in the entry, and told to the reply's counters when it dies or is asked to `flush`.
 
 It knows no sockets, no zones and no plugins.  ``get`` is the hottest path of the server.
@@ -16,6 +16,7 @@ It knows no sockets, no zones and no plugins.  ``get`` is the hottest path of th
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import cycle
 
@@ -26,8 +27,10 @@ MAX_QUERY = 512
 MAX_REPLY = 8192
 """Octets of the longest reply that is kept."""
 MAX_OCTETS = 8 << 20
-"""Octets that the entries of one cache may take, half on probation and half protected."""
-OVERHEAD = 700
+"""Octets that the entries of one cache may take."""
+MARKS = 1 << 18
+"""Octets of the marks of queries, a power of two."""
+OVERHEAD = 800
 """Octets that an entry takes besides query and reply (measured, CPython 3.11)."""
 
 
@@ -53,48 +56,44 @@ class _Entry:
 
     __slots__ = ("recent", "size", "tags", "turns", "until", "variants", "wanted")
 
-    turns: Iterator[_Variant]
-
     def __init__(self, replay: Replay, size: int) -> None:
         self.variants: list[_Variant] = []
         self.wanted = replay.variants
+        self.turns: Iterator[_Variant] | None = None
+        """The next to send; None until there are enough."""
         self.until = replay.until
         self.tags: set[Hashable] = set()
         self.size = size
-        self.recent = False
+        self.recent = True
 
     def add(self, octets: bytes, replay: Replay) -> None:
         self.variants.append(_Variant(octets, replay.counters))
         self.until = min(self.until, replay.until)
         self.tags.update(replay.tags)
         self.size += len(octets)
-        self.turns = cycle(self.variants)
+        if len(self.variants) >= self.wanted:
+            self.turns = cycle(self.variants)
 
-    @property
-    def complete(self) -> bool:
-        return len(self.variants) >= self.wanted
+    def flush(self) -> None:
+        for variant in self.variants:
+            variant.flush()
 
 
-class _Segment:
-    """Entries in the order in which they came, and the octets they take."""
+class _Marks:
+    """Which queries were seen lately: an octet of each one's hash, newer ones in place of older."""
 
-    def __init__(self, limit: int) -> None:
-        self.entries: dict[bytes, _Entry] = {}
-        self.limit = limit
-        self.octets = 0
+    def __init__(self) -> None:
+        self._octets = bytearray(MARKS)
 
-    def add(self, key: bytes, entry: _Entry) -> None:
-        self.entries[key] = entry
-        self.octets += entry.size
-
-    def pop(self, key: bytes) -> _Entry | None:
-        entry = self.entries.pop(key, None)
-        if entry is not None:
-            self.octets -= entry.size
-        return entry
-
-    def oldest(self) -> bytes:
-        return next(iter(self.entries))
+    def add(self, key: bytes) -> bool:
+        """Whether it was there already.  At worst one in 255 is taken for another, which does no harm."""
+        number = hash(key)
+        slot = number & (MARKS - 1)
+        mark = number >> 32 & 0xFF or 1
+        if self._octets[slot] == mark:
+            return True
+        self._octets[slot] = mark
+        return False
 
 
 class PacketCache:
@@ -103,28 +102,23 @@ class PacketCache:
     def __init__(self, clock: Callable[[], float], max_octets: int = MAX_OCTETS) -> None:
         self.epoch = 0
         """Counts the changes of tagged data; note it before a reply is made and hand it to `put`."""
+        self.octets = 0
+        """What the entries take, roughly."""
         self._clock = clock
-        self._probation = _Segment(max_octets // 2)
-        self._protected = _Segment(max_octets // 2)
-        self._hot = self._protected.entries
+        self._max_octets = max_octets
+        self._marks = _Marks()
+        self._entries: OrderedDict[bytes, _Entry] = OrderedDict()
         self._tagged: dict[Hashable, set[bytes]] = {}
 
     def __len__(self) -> int:
-        return len(self._probation.entries) + len(self._hot)
-
-    @property
-    def octets(self) -> int:
-        """What the entries take, roughly."""
-        return self._probation.octets + self._protected.octets
+        return len(self._entries)
 
     def get(self, query: bytes) -> bytes | None:
         """The reply to send, with the query's ID; None where the chain must be asked."""
         key = query[2:]
-        entry = self._hot.get(key)
-        if entry is None:
-            entry = self._promote(key)
-            if entry is None:
-                return None
+        entry = self._entries.get(key)
+        if entry is None or entry.turns is None:
+            return None
         if entry.until <= self._clock():
             self._drop(key)
             return None
@@ -134,24 +128,31 @@ class PacketCache:
         return query[:2] + variant.octets
 
     def put(self, query: bytes, reply: bytes, replay: Replay, epoch: int) -> None:
-        """Remember a reply that was made from the data as they were at ``epoch``."""
-        if len(query) > MAX_QUERY or len(reply) > MAX_REPLY or replay.until <= self._clock():
-            return
-        if replay.tags and epoch != self.epoch:
-            return
+        """Remember a reply that was made from the data as they were at ``epoch``, if its query was seen before."""
         key = query[2:]
-        entry = self._probation.entries.get(key)
-        if key in self._hot or (entry is not None and entry.complete and entry.until > self._clock()):
+        if not self._marks.add(key) or len(query) > MAX_QUERY or len(reply) > MAX_REPLY:
+            return
+        now = self._clock()
+        if replay.until <= now or (replay.tags and epoch != self.epoch):
+            return
+        entry = self._entries.get(key)
+        if entry is not None and entry.turns is not None and entry.until > now:
             return  # the same query was answered meanwhile
-        self._probation.pop(key)
-        if entry is None or entry.until <= self._clock():
-            self._bury(entry, key)
-            entry = _Entry(replay, len(key) + OVERHEAD)
-        entry.add(reply[2:], replay)
-        self._probation.add(key, entry)
+        self._add(key, entry if entry is not None and entry.until > now else None, reply[2:], replay)
+
+    def _add(self, key: bytes, begun: _Entry | None, octets: bytes, replay: Replay) -> None:
+        """Add a reply to what was ``begun``, else in place of what there is."""
+        if begun is None:
+            self._drop(key)
+            begun = _Entry(replay, len(key) + OVERHEAD)
+        else:
+            self.octets -= begun.size
+        begun.add(octets, replay)
+        self._entries[key] = begun
+        self.octets += begun.size
         for tag in replay.tags:
             self._tagged.setdefault(tag, set()).add(key)
-        self._shrink_probation()
+        self._shrink()
 
     def invalidate(self, tags: Iterable[Hashable]) -> None:
         """Forget every reply that was made from one of these data."""
@@ -162,52 +163,31 @@ class PacketCache:
 
     def flush(self) -> None:
         """Tell all counters the replays that they do not know of yet."""
-        for segment in (self._probation, self._protected):
-            for entry in segment.entries.values():
-                for variant in entry.variants:
-                    variant.flush()
+        for entry in self._entries.values():
+            entry.flush()
 
     def clear(self) -> None:
         """Forget everything."""
-        for key in [*self._probation.entries, *self._hot]:
+        for key in tuple(self._entries):
             self._drop(key)
 
-    def _promote(self, key: bytes) -> _Entry | None:
-        entry = self._probation.entries.get(key)
-        if entry is None or not entry.complete:
-            return None
-        self._probation.pop(key)
-        self._protected.add(key, entry)
-        entry.recent = True
-        self._shrink_protected()
-        return entry
-
-    def _shrink_probation(self) -> None:
-        while self._probation.octets > self._probation.limit:
-            self._drop(self._probation.oldest())
-
-    def _shrink_protected(self) -> None:
+    def _shrink(self) -> None:
         """Second chance: the oldest entry goes, unless it was asked for since it was last looked at."""
-        segment = self._protected
-        while segment.octets > segment.limit and len(segment.entries) > 1:
-            key = segment.oldest()
-            entry = segment.entries[key]
+        while self.octets > self._max_octets and len(self._entries) > 1:
+            key, entry = next(iter(self._entries.items()))
             if not entry.recent:
                 self._drop(key)
                 continue
             entry.recent = False
-            segment.pop(key)
-            segment.add(key, entry)
+            self._entries.move_to_end(key)
 
     def _drop(self, key: bytes) -> None:
-        self._bury(self._probation.pop(key) or self._protected.pop(key), key)
-
-    def _bury(self, entry: _Entry | None, key: bytes) -> None:
-        """Settle what a removed entry leaves behind: hits not told, its place among the tags."""
+        """Forget an entry and what it leaves behind: hits not told, its place among the tags."""
+        entry = self._entries.pop(key, None)
         if entry is None:
             return
-        for variant in entry.variants:
-            variant.flush()
+        self.octets -= entry.size
+        entry.flush()
         for tag in entry.tags:
             keys = self._tagged.get(tag)
             if keys is not None:
