@@ -313,6 +313,20 @@ class Options:
         return _convert_all(line, declared, words)
 
 
+@dataclass
+class NotServed(Options):
+    """A property that CoreDNS has and this version does not serve, whatever its words."""
+
+    words: tuple[str, ...] = argument(str, many=True)
+
+    @classmethod
+    def usage(cls) -> str:
+        return "(not served by this version yet)"
+
+    def validate(self, line: Line) -> None:
+        raise line.error(f"{line.name} is not served by this version yet")
+
+
 def declarations(options: type[Options]) -> dict[str, Declared]:
     """What the fields of ``options`` declare, by field name; a name not given is the field's own."""
     fields: dict[str, dataclasses.Field[Any]] = getattr(options, "__dataclass_fields__", {})

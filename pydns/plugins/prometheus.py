@@ -47,9 +47,8 @@ from typing import NamedTuple
 from prometheus_client import Gauge
 
 import pydns
-from pydns.corefile.line import Line
-from pydns.corefile.options import Options, argument, ignored, option
-from pydns.corefile.types import Address, listen_address, path
+from pydns.corefile.options import NotServed, Options, argument, ignored, option
+from pydns.corefile.types import Address, listen_address
 from pydns.dns.message import Message, uncompressed_size
 from pydns.dns.name import longest_zone
 from pydns.dns.types import Rcode, Type, rcode_name
@@ -75,12 +74,8 @@ TYPES = {
 @dataclass
 class PrometheusOptions(Options):
     address: Address = argument(listen_address, default=Address("localhost", 9153), help="where to serve `/metrics`")
-    tls: str | None = option(path, help="not served by this version yet")
+    tls: NotServed | None = option(NotServed)
     runtime_metrics: None = ignored(help="what the runtime tells is always there")
-
-    def validate(self, line: Line) -> None:
-        if self.tls is not None:
-            raise line.error("tls is not served by this version yet")
 
 
 class _Enabled:

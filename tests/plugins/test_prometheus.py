@@ -245,7 +245,7 @@ def test_buckets() -> None:
     [
         ("prometheus 127.0.0.1", "address 127.0.0.1: missing port in address"),
         ("prometheus :1 :2", "Wrong argument count"),
-        ("prometheus {\ntls web.yml\n}", "Corefile:2 - Error during parsing: tls is not served by this version yet"),
+        ("prometheus {\ntls web.yml\n}", "Corefile:3 - Error during parsing: tls is not served by this version yet"),
         ("prometheus {\nx\n}", "unknown property 'x'"),
     ],
 )

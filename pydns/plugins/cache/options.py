@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from pydns.corefile.line import Line
-from pydns.corefile.options import WRONG_ARGS, Options, argument, flag, option
+from pydns.corefile.options import WRONG_ARGS, NotServed, Options, argument, flag, option
 from pydns.corefile.types import (
     Converter,
     Mismatch,
@@ -131,20 +131,6 @@ def _whole_seconds(line: Line, word: str) -> int:
     if ttl != int(ttl) or ttl >= 2**32:
         raise line.error(f"serve_stale response TTL must be a whole number of seconds below 2^32: {word}")
     return int(ttl)
-
-
-@dataclass
-class NotServed(Options):
-    """A property that CoreDNS has and this version does not serve."""
-
-    words: tuple[str, ...] = argument(text, many=True)
-
-    @classmethod
-    def usage(cls) -> str:
-        return "(not served by this version yet)"
-
-    def validate(self, line: Line) -> None:
-        raise line.error(f"{line.name} is not served by this version yet")
 
 
 @dataclass

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
 from pydns.corefile.duration import format_duration
-from pydns.corefile.line import CorefileError, Line
-from pydns.corefile.options import Options, argument, flag, option
+from pydns.corefile.line import Line
+from pydns.corefile.options import NotServed, Options, argument, flag, option
 from pydns.corefile.types import (
     Address,
     Converter,
@@ -85,24 +85,6 @@ def _domain(line: Line, word: str) -> str:
         return normalize(word)
     except ValueError:
         raise line.error(f"health_check: invalid domain name {word}") from None
-
-
-@dataclass
-class NotServed(Options):
-    """A property that CoreDNS has and this version does not serve."""
-
-    words: tuple[str, ...] = argument(text, many=True)
-
-    @classmethod
-    def usage(cls) -> str:
-        return "(not served by this version yet)"
-
-    def validate(self, line: Line) -> None:
-        raise not_served(line)
-
-
-def not_served(line: Line) -> CorefileError:
-    return line.error(f"{line.name} is not served by this version yet")
 
 
 @dataclass
