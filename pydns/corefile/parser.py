@@ -172,7 +172,7 @@ class _Parser(Cursor):
                 self._warn("a '}' without '{' is taken as the zone '}'")
             if keys:
                 blocks.append(block)
-            else:
+            elif not at_end:
                 self._warn("a server block without zones is dropped")
 
     def _keys(self) -> tuple[list[Token], bool]:
