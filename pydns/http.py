@@ -9,6 +9,8 @@ aiohttp takes a third of a second to import, so that happens only when something
 from __future__ import annotations
 
 import logging
+import os
+import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -36,7 +38,7 @@ class HttpListeners:
         self._listeners: dict[str, _Listener] = {}
 
     async def add(self, address: str, path: str, handler: Handler) -> None:
-        """Serve GET ``path`` on ``address`` (``host:port``, ``:port``).  Raises OSError where the port is taken."""
+        """Serve GET ``path`` on ``address`` (``host:port``, ``:port``).  Raises OSError worded as CoreDNS does."""
         listener = self._listeners.get(address)
         if listener is None:
             listener = await self._open(address)
@@ -76,12 +78,19 @@ class HttpListeners:
         site = web.TCPSite(runner, host.strip("[]") or None, int(port))
         try:
             await site.start()
-        except OSError:
+        except (OSError, UnicodeError) as error:
             await runner.cleanup()
-            raise
+            raise OSError(_worded(error, address)) from None
         listener = _Listener(runner, routes)
         self._listeners[address] = listener
         return listener
+
+
+def _worded(error: OSError | UnicodeError, address: str) -> str:
+    """What keeps ``address`` from being opened; a UnicodeError says that its host cannot be a name."""
+    if isinstance(error, socket.gaierror | UnicodeError):
+        return f"listen tcp: lookup {address.rpartition(':')[0]}: no such host"
+    return f"listen tcp {address}: bind: {os.strerror(error.errno or 0).lower()}"
 
 
 def _logger() -> logging.Logger:

@@ -65,10 +65,17 @@ async def test_a_port_in_use_is_an_error() -> None:
     handler = says("OK")
     await first.add(ADDRESS, "/health", handler)
     taken = f"127.0.0.1:{first.ports()[ADDRESS]}"
-    with pytest.raises(OSError, match="address already in use"):
+    with pytest.raises(OSError, match=f"^listen tcp {taken}: bind: address already in use$"):
         await second.add(taken, "/health", handler)
     assert second.ports() == {}
     await first.remove(ADDRESS, "/health", handler)
+
+
+async def test_a_host_that_is_none_is_named() -> None:
+    listeners = HttpListeners()
+    with pytest.raises(OSError, match=r"^listen tcp: lookup a\.\.b: no such host$"):
+        await listeners.add("a..b:0", "/health", says("OK"))
+    assert listeners.ports() == {}
 
 
 async def test_a_probe_tells_what_went_wrong() -> None:
