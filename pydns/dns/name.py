@@ -183,24 +183,28 @@ def reverse_name(address: str) -> str:
 
 
 def reverse_address(name: str) -> str | None:
-    """The address of a complete PTR owner in lower case, canonical text; None for anything else."""
+    """The address of a complete PTR owner in lower case, canonical text; None for anything else.
+
+    Up to three labels before an IPv6 address have no meaning, as in CoreDNS (dnsutil.ExtractAddressFromReverse).
+    """
     if name.endswith("." + IPV4_REVERSE):
         octets = name[: -len(IPV4_REVERSE) - 1].split(".")
         return _parsed(".".join(reversed(octets))) if len(octets) == 4 else None
     if name.endswith("." + IPV6_REVERSE):
         nibbles = name[: -len(IPV6_REVERSE) - 1].split(".")
-        if len(nibbles) != 32 or any(len(nibble) != 1 for nibble in nibbles):
+        if not 32 <= len(nibbles) < 36 or any(len(nibble) != 1 for nibble in nibbles[-32:]):
             return None
-        digits = "".join(reversed(nibbles))
+        digits = "".join(reversed(nibbles[-32:]))
         return _parsed(":".join(digits[i : i + 4] for i in range(0, 32, 4)))
     return None
 
 
 def _parsed(text: str) -> str | None:
     try:
-        return str(ip_address(text))
+        address = ip_address(text)
     except ValueError:
         return None
+    return str(getattr(address, "ipv4_mapped", None) or address)
 
 
 def is_reverse(zone: str) -> bool:

@@ -141,6 +141,11 @@ def test_no_reverse_zones(text: str) -> None:
         ("cluster.local.", None),
         (name.reverse_name("fd00:10:96::2"), "fd00:10:96::2"),
         ("a0." + "0." * 30 + "ip6.arpa.", None),
+        ("0." * 31 + "ip6.arpa.", None),
+        ("0." * 32 + "ip6.arpa.", "::"),
+        ("web.2.1." + "0." * 32 + "ip6.arpa.", "::"),
+        ("0." * 36 + "ip6.arpa.", None),
+        ("1.0.1.0.0.6.a.0.f.f.f.f." + "0." * 20 + "ip6.arpa.", "10.96.1.1"),
     ],
 )
 def test_reverse_address(owner: str, address: str | None) -> None:
