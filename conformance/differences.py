@@ -22,6 +22,10 @@ DIFFERENCES = {
         "NSID, EXPIRE, COOKIE, KEEPALIVE and PADDING, so a client takes its own cookie for one that the server "
         "understood."
     ),
+    "cut-data-malformed": (
+        "Record data that ends between two of its fields is malformed: FORMERR to a query that has it, no reply where "
+        "an upstream sends it. CoreDNS takes the other fields for empty, and passes on what no client can read."
+    ),
     "log-local-address": (
         "`{local}` in the format of `log` is the address that was asked; CoreDNS writes `[::]` for every UDP query to "
         "a wildcard listener."
@@ -29,13 +33,18 @@ DIFFERENCES = {
     "long-udp-query-read-whole": (
         "A UDP query of more than 512 octets is read whole; CoreDNS cuts it and answers FORMERR."
     ),
+    "malformed-reply-truncated": (
+        "A reply of an upstream over UDP that does not parse becomes an empty one with TC, so that the client asks "
+        "again over TCP; CoreDNS does so where data is cut short, and else answers SERVFAIL."
+    ),
     "negative-ttl-minimum": (
         "A negative answer is kept, and shown, for the smaller of the SOA's TTL and its MINIMUM field (RFC 2308 "
         "section 5) within the cache's bounds; CoreDNS looks at the TTL alone."
     ),
-    "query-records-unread": (
-        "Of records that come with a query only OPT is read; CoreDNS reads all and answers FORMERR where the data of "
-        "one is not what its type says, though nothing depends on it."
+    "other-data-unread": (
+        "Of records that others send only addresses and names are looked into, and in an upstream's OPT no option; "
+        "nothing depends on the rest. CoreDNS reads all, and answers FORMERR or SERVFAIL where one is not what its "
+        "type says."
     ),
     "slice-without-service": (
         "An EndpointSlice without the label `kubernetes.io/service-name` gives its addresses no name: PTR is NXDOMAIN. "

@@ -199,9 +199,15 @@ def parse_record(text: str, origin: str = ".") -> Record:
     except (DNSError, DnslibBufferError, ValueError, IndexError, KeyError) as error:
         raise ValueError(f"not a record: {text!r} ({error})") from error
     record = _record(str(rr.rname), rr.rtype, rr.rclass, rr.ttl, rr.rdata)
-    if record.rtype == "SRV" and not text.endswith("."):  # dnslib takes a relative target for an absolute one
+    if record.rtype == "SRV" and not (text.endswith(".") or _is_raw(record)):
+        # dnslib takes a relative target for an absolute one
         record = replace(record, rdata=f"{record.rdata}{origin}")
     return record
+
+
+def _is_raw(record: Record) -> bool:
+    """Whether its rdata is in octets, `\\# LENGTH HEX` (RFC 3597 section 5)."""
+    return record.rdata.startswith("\\#")
 
 
 def _record(owner: str, rtype: int, rclass: int, ttl: int, rdata: Any) -> Record:
@@ -215,10 +221,12 @@ class _PlainBuffer(DNSBuffer):  # type: ignore[misc]
 
 
 def _encode_record(record: Record) -> bytes:
-    (rr,) = RR.fromZone(f"x. 0 IN {record.rtype} {record.rdata}")
+    number = type_number(record.rtype)
+    rtype = f"TYPE{number}" if _is_raw(record) else record.rtype
+    (rr,) = RR.fromZone(f"x. 0 IN {rtype} {record.rdata}")
     buffer = _PlainBuffer()
     rr.rdata.pack(buffer)
-    head = struct.pack("!HHIH", type_number(record.rtype), class_number(record.rclass), record.ttl, len(buffer.data))
+    head = struct.pack("!HHIH", number, class_number(record.rclass), record.ttl, len(buffer.data))
     return encode_name(record.owner) + head + bytes(buffer.data)
 
 

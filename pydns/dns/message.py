@@ -6,7 +6,8 @@ Rules:
 2. Rdata is opaque, uncompressed wire data; received names in rdata are expanded, sent ones compressed where RFC 3597
    section 4 lets them be.  The OPT record is no record here but ``Message.edns``.
 3. ``parse`` takes what miekg/dns (CoreDNS's codec) takes: records that a count promises but the message lacks are
-   forgiven, as is trailing garbage and a question without type or class; a record cut in two is not.
+   forgiven, as is trailing garbage and a question without type or class; a record cut in two is not, nor an address
+   of the wrong length.
 4. ``pack`` compresses always, and drops whole records from the end (additional, authority, answer) that do not fit.
 
 This is one of the few files that may trade clarity for speed: every query that is not replayed passes through it.
@@ -174,14 +175,14 @@ def _parse_section(data: bytes, offset: int, count: int) -> tuple[tuple[RR, ...]
 
 
 def _expand(data: bytes, offset: int, end: int, layout: Layout) -> bytes:
-    """Rdata with its compressed names written out."""
+    """Rdata of just the length that its type has, with its compressed names written out."""
     parts = [data[offset : offset + layout.prefix]]
     offset += layout.prefix
     for _ in range(layout.names):
         name, offset = from_wire(data, offset)
         parts.append(to_wire(name))
-    if offset > end:
-        raise WireError("rdata cut short")
+    if offset > end or layout.tail not in (None, end - offset):
+        raise WireError("rdata too short or too long")
     parts.append(data[offset:end])
     return b"".join(parts)
 

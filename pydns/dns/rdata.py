@@ -14,25 +14,29 @@ _SOA = Struct("!IIIII")
 
 
 class Layout:
-    """Where names stand in the rdata of a type: ``names`` of them after ``prefix`` octets.
+    """Where names stand in the rdata of a type: ``names`` of them between ``prefix`` and ``tail`` octets.
 
-    ``compressible`` types may be compressed in what we send (RFC 1035's own); the others only in what we receive.
+    A ``tail`` of None has any length.  ``compressible`` types may be compressed in what we send (RFC 1035's own); the
+    others only in what we receive.
     """
 
-    __slots__ = ("compressible", "names", "prefix")
+    __slots__ = ("compressible", "names", "prefix", "tail")
 
-    def __init__(self, prefix: int, names: int, compressible: bool) -> None:
+    def __init__(self, prefix: int, names: int, compressible: bool, tail: int | None = 0) -> None:
         self.prefix = prefix
         self.names = names
         self.compressible = compressible
+        self.tail = tail
 
 
 LAYOUTS: dict[int, Layout] = {
+    Type.A: Layout(4, 0, False),
+    Type.AAAA: Layout(16, 0, False),
     Type.NS: Layout(0, 1, True),
     Type.MD: Layout(0, 1, True),
     Type.MF: Layout(0, 1, True),
     Type.CNAME: Layout(0, 1, True),
-    Type.SOA: Layout(0, 2, True),
+    Type.SOA: Layout(0, 2, True, _SOA.size),
     Type.MB: Layout(0, 1, True),
     Type.MG: Layout(0, 1, True),
     Type.MR: Layout(0, 1, True),
@@ -46,8 +50,8 @@ LAYOUTS: dict[int, Layout] = {
     Type.SRV: Layout(6, 1, False),
     Type.KX: Layout(2, 1, False),
     Type.DNAME: Layout(0, 1, False),
-    Type.NXT: Layout(0, 1, False),
-    Type.SIG: Layout(18, 1, False),
+    Type.NXT: Layout(0, 1, False, None),
+    Type.SIG: Layout(18, 1, False, None),
 }
 
 
@@ -103,7 +107,7 @@ def soa_minimum(rdata: bytes) -> int:
 def target_of(rrtype: int, rdata: bytes) -> str | None:
     """The last name in the rdata of a type with names (CNAME's target, SRV's target, MX's exchange), else None."""
     layout = LAYOUTS.get(rrtype)
-    if layout is None:
+    if layout is None or not layout.names:
         return None
     offset = layout.prefix
     name = "."

@@ -20,6 +20,7 @@ QUESTION = encode_name("Web.Shop.example.") + b"\x00\x01\x00\x01"
         ('any. 8482 HINFO "ANY obsoleted" "See RFC 8482"', 'any. 8482 IN HINFO "ANY obsoleted" "See RFC 8482"'),
         ("x. 5 AAAA fd00:244:0:0:0:0:0:1", "x. 5 IN AAAA fd00:244::1"),
         ("x. 5 TYPE65280 \\# 2 abcd", "x. 5 IN TYPE65280 \\# 2 ABCD"),
+        ("x. 5 TYPE33 \\# 4 00000000", "x. 5 IN SRV \\# 4 00000000"),
     ],
 )
 def test_parse_record(text: str, wanted: str) -> None:
@@ -43,6 +44,11 @@ def test_a_message_survives_the_wire() -> None:
         opt=Edns(1232, do=True, options=("10:0011aabb", "3:")),
     )
     assert decode(encode(reply, 7, QUESTION)) == reply
+
+
+def test_octets_stand_for_data_that_is_not_what_its_type_says() -> None:
+    packet = encode(Reply("NOERROR", answer=(parse_record("x. 5 TYPE1 \\# 3 c00002"),)), 7, QUESTION)
+    assert packet.endswith(b"\x01x\x00" + b"\x00\x01\x00\x01" + b"\x00\x00\x00\x05" + b"\x00\x03\xc0\x00\x02")
 
 
 def test_an_extended_rcode_is_in_the_opt_record() -> None:

@@ -144,6 +144,37 @@ def test_no_message(wire: bytes) -> None:
         parse(wire)
 
 
+@pytest.mark.parametrize(
+    ("rrtype", "rdata", "is_message"),
+    [
+        (Type.A, "c0000201", True),
+        (Type.A, "c00002", False),
+        (Type.A, "c000020100", False),
+        (Type.A, "", True),  # as updates have it (RFC 2136 section 2.4)
+        (Type.AAAA, "c0000201", False),
+        (Type.CNAME, "016100", True),
+        (Type.CNAME, "0161", False),
+        (Type.CNAME, "01610000", False),
+        (Type.MX, "000a", False),
+        (Type.SRV, "00000000", False),
+        (Type.SOA, "016100016200" + "00000001" * 5, True),
+        (Type.SOA, "016100016200" + "00000001" * 4, False),
+        (Type.SOA, "016100016200" + "00000001" * 6, False),
+        (Type.NXT, "01610040", True),
+        (Type.TXT, "ff", True),  # not looked into
+    ],
+)
+def test_addresses_and_names_fill_their_rdata(rrtype: int, rdata: str, is_message: bool) -> None:
+    octets = bytes.fromhex(rdata)
+    fixed = b"\0" + rrtype.to_bytes(2, "big") + b"\0\1" + bytes(4) + len(octets).to_bytes(2, "big")
+    wire = HEADER[:10] + b"\0\1" + ROOT_A + fixed + octets
+    if is_message:
+        assert parse(wire).additional == (RR(".", rrtype, 0, octets),)
+    else:
+        with pytest.raises(WireError):
+            parse(wire)
+
+
 @given(st.binary(max_size=80), st.integers(0, 3), st.integers(0, 3))
 def test_random_bytes_are_a_message_or_a_wire_error(body: bytes, answers: int, additional: int) -> None:
     header = b"\0\1\0\0\0\1" + bytes((0, answers, 0, 0, 0, additional))
