@@ -117,6 +117,15 @@ async def test_what_is_wrong_is_one_line_and_status_1(tmp_path: Path, text: str 
         assert process.returncode == 1
 
 
+async def test_a_forwarding_loop_is_one_line_and_status_1(tmp_path: Path) -> None:
+    port = free_port()
+    corefile(tmp_path, f".:{port} {{\n    bind 127.0.0.1\n    loop\n    forward . 127.0.0.1:{port}\n}}\n")
+    async with started("-quiet", directory=tmp_path) as process:
+        out, err = await output_of(process)
+    assert (out.count("\n"), err, process.returncode) == (1, "", 1)
+    assert out.startswith("[FATAL] plugin/loop: Loop (127.0.0.1:")
+
+
 # What a reload reads.
 
 

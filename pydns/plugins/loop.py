@@ -74,6 +74,7 @@ class Loop(Plugin):
         return await self.next(query)
 
     def _end(self, query: Query) -> None:
+        self._active = False
         self.log.fatal(
             f'Loop ({Address(*query.client[:2])} -> {self._address}) detected for zone "{self._zone}", '
             f'see https://coredns.io/plugins/loop#troubleshooting. Query: "HINFO {self._qname}"'

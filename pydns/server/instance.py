@@ -57,6 +57,11 @@ class Instance:
         """No more queries arrive: let those in flight end."""
         await asyncio.gather(*(listener.finish() for listener in self.listeners.values()))
 
+    def cancel(self) -> None:
+        """Leave the queries in flight without a reply."""
+        for listener in self.listeners.values():
+            listener.cancel()
+
     async def stop(self) -> None:
         """Stop all plugins."""
         await _stop(self.plugins)

@@ -8,6 +8,7 @@ Rules (CoreDNS ``caddy`` and ``coremain``):
    what fails leaves the old one as it is.
 3. SIGTERM and SIGINT go through lameduck, let queries in flight end and stop the plugins; a second SIGINT and SIGQUIT
    do not wait.  SIGUSR1 reloads.  SIGHUP is ignored, and SIGUSR2 (CoreDNS: upgrade in place) has a log line only.
+4. After a fatal error nothing more is answered; the exit status is 1.
 
 How a configuration is made is its caller's business.
 """
@@ -69,6 +70,8 @@ class Server:
                 print(error, file=sys.stderr)
                 return 1
         status = await self._exit
+        if self.instance is not None and not self._stopping:
+            await self.instance.stop()
         self._remove_pidfile()
         return status
 
@@ -182,6 +185,12 @@ class Server:
             self._set_exit(0)
 
     def _fatal(self) -> None:
+        for endpoint in self.endpoints.values():
+            endpoint.stop()
+            endpoint.close()
+        self.endpoints.clear()
+        if self.instance is not None:
+            self.instance.cancel()
         self._set_exit(1)
 
     def _set_exit(self, status: int) -> None:

@@ -72,6 +72,10 @@ class Listener:
             cache.put(data, reply.octets, reply.replay, epoch)
         send(reply.octets)
 
+    def cancel(self) -> None:
+        """Leave the queries in flight without a reply."""
+        self._pool.cancel()
+
     async def finish(self) -> None:
         """Let the queries in flight end, for `STOP_TIMEOUT` seconds at most, and forget what was remembered."""
         await self._pool.finish(STOP_TIMEOUT)

@@ -80,5 +80,14 @@ class TaskPool:
             self._idle.pop().set_result(None)
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=timeout)
+        self.cancel()
+
+    def cancel(self) -> None:
+        """Cancel what runs; what waits for a task does not begin."""
+        self._finishing = True
+        self._idle.clear()
+        while self._waiting:
+            self._waiting.popleft().close()
+            self.in_flight -= 1
         for task in self._tasks:
             task.cancel()

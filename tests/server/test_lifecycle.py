@@ -209,12 +209,18 @@ async def test_sigusr1_reloads_and_sighup_does_not(scene: Scene, log_lines: list
     ]
 
 
-async def test_a_fatal_error_ends_it_with_status_1(scene: Scene) -> None:
+async def test_a_fatal_error_ends_it_at_once_with_status_1(scene: Scene) -> None:
     scene.will_make("a")
     running = asyncio.ensure_future(scene.server.run())
     await until_started(scene)
-    scene.process.fatal()
-    assert await running == 1
+    with UdpClient("127.0.0.1", scene.port) as client:
+        client.send(packet())
+        scene.process.fatal()
+        assert await running == 1
+        await settle()
+        with pytest.raises(ConnectionRefusedError):
+            await client.ask(packet())
+    assert scene.events == [*STARTED, "a stop"]
 
 
 async def test_the_pidfile_is_there_while_it_runs(tmp_path: Path) -> None:

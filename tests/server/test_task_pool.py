@@ -144,3 +144,17 @@ async def test_the_end_does_not_wait_for_ever() -> None:
     await pool.finish(0.01)
     await settle()
     assert (run.ended, pool.in_flight) == ([], 0)
+
+
+async def test_after_a_cancel_nothing_begins_or_goes_on(recwarn: pytest.WarningsRecorder) -> None:
+    pool, run, gate = TaskPool(), Run(), asyncio.Event()
+    pool.run(run.one("idle"))
+    pool.run(run.one("waits", gate))
+    await settle()
+    pool.run(run.one("has no task yet"))
+    pool.cancel()
+    gate.set()
+    await settle()
+    assert (run.begun, run.ended, pool.in_flight) == (["idle", "waits"], ["idle"], 0)
+    assert all(task is not None and task.done() for task in run.tasks.values())
+    assert [str(warning.message) for warning in recwarn] == []
