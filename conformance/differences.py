@@ -46,6 +46,14 @@ DIFFERENCES = {
         "nothing depends on the rest. CoreDNS reads all, and answers FORMERR or SERVFAIL where one is not what its "
         "type says."
     ),
+    "records-once": (
+        "A record is in a section once (RFC 2181 section 5), also where an address is spelt in two ways, or an endpoint "
+        "that is a name has several ports."
+    ),
+    "root-zone-names": (
+        "In *kubernetes* with the zone `.` PTR records point to names below the root, and `ns.dns.` exists; CoreDNS "
+        "makes names that end in two dots: it finds none and sends no reply."
+    ),
     "slice-without-service": (
         "An EndpointSlice without the label `kubernetes.io/service-name` gives its addresses no name: PTR is NXDOMAIN. "
         "CoreDNS makes a name with an empty label, cannot pack the reply and sends none."
@@ -61,6 +69,10 @@ DIFFERENCES = {
     "unparsable-reload-counted": (
         "A changed Corefile that does not parse counts once in coredns_reload_failed_total and is logged once; CoreDNS "
         "logs it at every look and counts it never, so nobody's alert goes off."
+    ),
+    "whoami-names-too-long": (
+        "*whoami* leaves out the SRV record where its owner would exceed 255 octets (RFC 1035 section 2.3.4); CoreDNS "
+        "sends it, and no client can read the reply."
     ),
 }
 """What a case shows."""
@@ -132,6 +144,10 @@ UNSEEN = {
         "A TCP connection to an upstream must open within 2 s; CoreDNS waits between 1 s and 30 s, depending on how "
         "long earlier ones took."
     ),
+    "external-name-loops": (
+        "An ExternalName that leads back to itself through another server block is followed for eight look-ups; "
+        "CoreDNS goes on until memory ends."
+    ),
     "health-check-zero": ("`health_check 0` of *forward* waits 10 ms between probes; CoreDNS does not wait at all."),
     "lists-in-pages": (
         "Where the API has no streaming lists, objects are listed in pages and as of now; CoreDNS lists all at once "
@@ -140,7 +156,8 @@ UNSEEN = {
     "ready-asks-all": ("*ready* asks the plugins of all blocks; CoreDNS only the last of each name."),
     "record-order": (
         "Addresses of a Service come in the order of its slices' names before *loadbalance* shuffles them; CoreDNS "
-        "takes slices in any order."
+        "takes slices in any order. Of Services with one ClusterIP the first by name has the PTR record; CoreDNS takes "
+        "any."
     ),
     "refusals-counted": (
         "FORMERR, NOTIMP and BADVERS count in `coredns_dns_requests_total` and `coredns_dns_responses_total` under the "
