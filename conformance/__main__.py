@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from ipaddress import ip_address
 from pathlib import Path
 
 from conformance import recorded, report
@@ -23,13 +24,32 @@ def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m conformance", description="Compares a DNS server with CoreDNS.")
     add = parser.add_argument
     add("filters", nargs="*", metavar="FILTER", help="run the cases whose name holds one of these")
-    add("--subject", default="pydns", help="pydns, coredns, or ADDRESS:PORT of a running server (default: pydns)")
-    add("--reference", default="auto", choices=("auto", "coredns", "recorded", "expected"), help="what to compare with")
+    add("--subject", type=subject, default="pydns", metavar="SERVER",
+        help="pydns, coredns, or ADDRESS:PORT of a running server (default: pydns)")  # fmt: skip
+    add("--reference", default="auto", choices=("auto", "coredns", "recorded", "expected"),
+        help="what to compare with: a running CoreDNS, its recorded replies, the cases' own expectations alone;"
+        " auto: CoreDNS if it is built, else recorded")  # fmt: skip
     add("--record", action="store_true", help="keep the replies of CoreDNS in conformance/recorded/")
-    add("--api", default="auto", choices=("auto", "real", "fake"), help="where the servers read objects from")
+    add("--api", default="auto", choices=("auto", "real", "fake"),
+        help="where cases with a `cluster` read objects from (those without always from a fake one);"
+        " auto: a real kube-apiserver if it is built, else fake")  # fmt: skip
     add("--packet-cache", default="on", choices=("on", "off"), help="off: pydns runs with PYDNS_PACKET_CACHE=0")
     add("--jobs", type=int, default=3, help="cases at once (default: 3)")
     return parser
+
+
+def subject(text: str) -> str:
+    """What `--subject` may be; raises `ArgumentTypeError`."""
+    host, _, port = text.rpartition(":")
+    try:
+        known = text in ("pydns", "coredns") or bool(ip_address(host.strip("[]")) and 0 < int(port) < 65536)
+    except ValueError:
+        known = False
+    if not known:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is none of pydns, coredns and ADDRESS:PORT (127.0.0.1:53, [::1]:53)"
+        )
+    return text
 
 
 def make_plan(options: argparse.Namespace) -> Plan:

@@ -18,9 +18,10 @@ from conformance.cluster import Cluster, Etcd
 
 
 class Api(Protocol):
-    """What the runner needs of an API. `line` is the Corefile line for {API}."""
+    """What the runner needs of an API. `line` is the Corefile line for {API}, `kind` is real or fake."""
 
     line: str
+    kind: str
 
     async def apply(self, objects: Iterable[Object]) -> None:
         """Creates or replaces objects."""
@@ -39,6 +40,8 @@ class Clusters(Protocol):
 class Fake:
     """`FakeApi` behind the `Api` interface."""
 
+    kind = "fake"
+
     def __init__(self, api: fake_api.FakeApi, url: str) -> None:
         self._api = api
         self.line = f"endpoint {url}"
@@ -51,11 +54,11 @@ class Fake:
 
 
 class FakeClusters:
-    """A fake API for every case; a case with `api nostream` gets one that refuses streaming lists."""
+    """A fake API for every case: `api nostream` refuses streaming lists, `api fake` serves objects as they are."""
 
     @asynccontextmanager
     async def open(self, case: Case) -> AsyncIterator[Api]:
-        api = fake_api.FakeApi(streaming=case.api != "nostream")
+        api = fake_api.FakeApi(streaming=case.api != "nostream", defaults=case.api != "fake")
         api.apply(starting_objects(case))
         async with fake_api.serve(api) as url:
             yield Fake(api, url)
@@ -63,6 +66,8 @@ class FakeClusters:
 
 class Real:
     """A kube-apiserver behind the `Api` interface; remembers what a case created, to take it away again."""
+
+    kind = "real"
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -85,7 +90,7 @@ class Real:
 
 
 class RealClusters:
-    """One kube-apiserver for each named cluster, started when a case first needs it; fakes for the odd objects.
+    """One kube-apiserver for each named cluster, started when a case first needs it; fakes for all other cases.
 
     Use as a context manager: leaving it stops everything, a start that is under way included.
     """

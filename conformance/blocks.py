@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 class CaseError(ValueError):
-    """A case file that does not read; the message starts with `FILE:LINE:`."""
+    """A case file that does not read; the message starts with `FILE:LINE:`. Or a case that is not there."""
 
 
 @dataclass(frozen=True)

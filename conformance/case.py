@@ -5,8 +5,9 @@ Knows nothing of servers; turns text into values and complains with FILE:LINE.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -123,16 +124,23 @@ class Case:
 
 
 def load_cases(filters: list[str] | None = None, folder: Path = CASES) -> list[Case]:
-    """All cases below a folder whose name holds one of the filters, in the order of their names."""
-    cases = []
+    """All cases below a folder whose name holds one of the filters, in the order of their names.
+
+    Raises `CaseError`, also for a filter that no name holds.
+    """
+    cases: list[Case] = []
     for path in sorted(folder.rglob("*.case")):
-        name = str(path.relative_to(folder).with_suffix(""))
-        cases += [case for case in parse_cases(path.read_text(), name) if _wanted(case, filters)]
-    return cases
+        cases += parse_cases(path.read_text(), str(path.relative_to(folder).with_suffix("")))
+    for text in filters or ():
+        _check_filter(text, [case.name for case in cases])
+    return [case for case in cases if not filters or any(text in case.name for text in filters)]
 
 
-def _wanted(case: Case, filters: list[str] | None) -> bool:
-    return not filters or any(text in case.name for text in filters)
+def _check_filter(text: str, names: Sequence[str]) -> None:
+    if not any(text in name for name in names):
+        near = get_close_matches(text, {name.partition(":")[0] for name in names})
+        hint = f" (near it: {', '.join(near)})" if near else ""
+        raise CaseError(f"no case's name holds {text!r}{hint}")
 
 
 def load_cluster(name: str) -> tuple[Object, ...]:

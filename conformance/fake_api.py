@@ -1,7 +1,8 @@
 """A small Kubernetes list/watch API over plain HTTP for given objects, odd ones included.
 
 Serves Namespaces, Services, EndpointSlices and Pods with label and field selectors; streaming lists end in the
-`initial-events-end` bookmark. Knows no DNS. Objects are served as they are: nothing is validated or defaulted.
+`initial-events-end` bookmark. Knows no DNS. Nothing is validated; the one field that DNS needs and people leave out, a
+port's protocol, is filled in unless the objects are to be served as they are.
 """
 
 from __future__ import annotations
@@ -88,9 +89,13 @@ def _equality(text: str, value: Any) -> bool:
 
 @dataclass
 class FakeApi:
-    """The objects, and the watchers to tell of a change. `streaming=False` refuses streaming lists with 422."""
+    """The objects, and the watchers to tell of a change. `streaming=False` refuses streaming lists with 422.
+
+    `defaults=False` serves the objects as they are.
+    """
 
     streaming: bool = True
+    defaults: bool = True
     version: int = 1000
     objects: dict[tuple[str, str, str], Object] = field(default_factory=dict)
     watchers: list[tuple[Selection, asyncio.Queue[Object | None]]] = field(default_factory=list)
@@ -100,6 +105,8 @@ class FakeApi:
         for given in objects:
             self.version += 1
             object = copy.deepcopy(given)
+            if self.defaults:
+                _set_protocols(object)
             object["metadata"]["resourceVersion"] = str(self.version)
             key = _key(object)
             old = self.objects.get(key)
@@ -175,6 +182,12 @@ async def _stream(request: web.Request, queue: asyncio.Queue[Object | None]) -> 
 def _key(object: Object) -> tuple[str, str, str]:
     metadata = object["metadata"]
     return object["kind"], metadata.get("namespace", ""), metadata["name"]
+
+
+def _set_protocols(object: Object) -> None:
+    """TCP where a port of a Service or an EndpointSlice names no protocol, as the API server sets it."""
+    for port in (object.get("spec") or object).get("ports") or ():
+        port.setdefault("protocol", "TCP")
 
 
 def _bookmark(group: str, kind: str, version: int) -> Object:

@@ -58,14 +58,15 @@ def load(case: Case, folder: Path = FOLDER) -> list[Reply]:
     path = path_of(case, folder)
     if not case.questions:
         return []
+    hint = f"record it with `python -m conformance --record {case.name}`"
     if not path.exists():
-        raise StaleRecording(f"{path.name} is missing: record it with `python -m conformance --record`")
+        raise StaleRecording(f"{path.name} is missing: {hint}")
     blocks = list(split_blocks(path.name, path.read_text().splitlines()))
     replies = []
     for number, step in enumerate(case.questions):
         text, _, words = blocks[number].rest.rpartition(" => ") if number < len(blocks) else ("", "", "")
         if text != step.question.text:
-            raise StaleRecording(f"{path.name}: question {number + 1} is {text!r}, not {step.question.text!r}")
+            raise StaleRecording(f"{path.name}: question {number + 1} is {text!r}, not {step.question.text!r}: {hint}")
         replies.append(parse_reply(words, blocks[number], Settings(), step.question))
     return replies
 

@@ -14,7 +14,8 @@ def progress(outcome: Outcome) -> None:
     """One line for a finished case, and all its problems."""
     failed = outcome.problems
     mark = f"{len(failed)} PROBLEMS" if failed else "ok"
-    print(f"{outcome.case.name}: {len(outcome.verdicts)} checks, {mark}", flush=True)
+    api = f" on a {outcome.api} API" if outcome.api else ""
+    print(f"{outcome.case.name}: {len(outcome.verdicts)} checks{api}, {mark}", flush=True)
     for verdict in failed:
         print(render(verdict), flush=True)
 

@@ -57,11 +57,15 @@ class Verdict:
 
 @dataclass
 class Outcome:
-    """All verdicts of a case, and the reference's replies (for recording) in the order of the questions."""
+    """All verdicts of a case, and the reference's replies (for recording) in the order of the questions.
+
+    `api` is the kind of API that the case's objects were read from; empty where it has none.
+    """
 
     case: Case
     verdicts: list[Verdict] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
+    api: str = ""
 
     @property
     def problems(self) -> list[Verdict]:
@@ -74,6 +78,7 @@ async def run_case(case: Case, plan: Plan, clusters: Clusters) -> Outcome:
     outcome = Outcome(case)
     try:
         async with clusters.open(case) as api:
+            outcome.api = api.kind if case.cluster or case.objects else ""
             if case.fails:
                 await _run_failing(case, plan, api, outcome)
             else:

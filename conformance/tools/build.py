@@ -1,6 +1,6 @@
 """Builds real CoreDNS, etcd and Kubernetes components through the Go module proxy into a cache folder.
 
-    python -m conformance.tools.build [coredns] [etcd] [kube-apiserver] [kube-controller-manager] [kubectl]
+    python -m conformance.tools.build [PROGRAM…]
 
 The cache is `$PYDNS_CONFORMANCE_CACHE`, by default `~/.cache/pydns-conformance` (XDG_CACHE_HOME is looked at). Each
 program lies in a folder named after the hash of its go.sum, so a new version is built beside the old one.
@@ -8,6 +8,7 @@ program lies in a folder named after the hash of its go.sum, so a new version is
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import os
 import shutil
@@ -98,8 +99,20 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "GOFLAGS": "", "GOWORK": "off", "CGO_ENABLED": "0", "GOTOOLCHAIN": "auto"}
 
 
+def arguments() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m conformance.tools.build",
+        description="Builds real CoreDNS, etcd and Kubernetes components with Go; what is there is not built again.",
+        epilog=f"They are kept in {cache_folder()} (PYDNS_CONFORMANCE_CACHE names another folder).",
+    )
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=f"{', '.join(TOOLS)} (default: all)")
+    return parser
+
+
 def main(names: list[str]) -> int:
     """Builds the named programs, all of them without names. Exit status 1 when something is missing or wrong."""
+    names = arguments().parse_args(names).programs
     unknown = sorted(set(names) - set(TOOLS))
     if unknown:
         print(f"unknown: {', '.join(unknown)}; there are {', '.join(TOOLS)}", file=sys.stderr)

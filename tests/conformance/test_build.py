@@ -34,3 +34,10 @@ def test_without_go_there_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: p
 def test_unknown_programs_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert build.main(["bind9"]) == 1
     assert "unknown: bind9" in capsys.readouterr().err
+
+
+def test_help_names_the_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        build.main(["--help"])
+    assert end.value.code == 0
+    assert "kube-apiserver" in capsys.readouterr().out

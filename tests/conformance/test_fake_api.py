@@ -87,3 +87,18 @@ async def test_streaming_lists_can_be_refused(api: FakeApi, session: aiohttp.Cli
 )
 def test_selectors(labels: str, fields: str, matches: bool) -> None:
     assert Selection("Service", labels, fields).matches(service("web", tier="front")) is matches
+
+
+PORTS = [{"port": 80}, {"port": 53, "protocol": "UDP"}]
+SERVICE = {"kind": "Service", "metadata": {"name": "web"}, "spec": {"ports": PORTS}}
+SLICE = {"kind": "EndpointSlice", "metadata": {"name": "web-1"}, "ports": PORTS}
+
+
+@pytest.mark.parametrize(("defaults", "protocols"), [(True, ["TCP", "UDP"]), (False, [None, "UDP"])])
+def test_ports_are_of_tcp_unless_they_say_otherwise(defaults: bool, protocols: list[str | None]) -> None:
+    api = FakeApi(defaults=defaults)
+    api.apply([SERVICE, SLICE, {**SLICE, "metadata": {"name": "odd"}, "ports": None}])
+    web, web_1, odd = api.objects.values()
+    assert [port.get("protocol") for port in web["spec"]["ports"]] == protocols
+    assert [port.get("protocol") for port in web_1["ports"]] == protocols
+    assert odd["ports"] is None

@@ -29,12 +29,12 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
 
 
 def test_a_missing_or_old_recording_is_named(tmp_path: Path) -> None:
-    with pytest.raises(recorded.StaleRecording, match="missing"):
+    with pytest.raises(recorded.StaleRecording, match=r"missing: .* --record area/example`"):
         recorded.load(CASE, tmp_path)
     path = recorded.path_of(CASE, tmp_path)
     path.parent.mkdir()
     path.write_text("? b. AAAA => NOERROR none\n")
-    with pytest.raises(recorded.StaleRecording, match=r"question 1 is 'b\. AAAA'"):
+    with pytest.raises(recorded.StaleRecording, match=r"question 1 is 'b\. AAAA', .* --record area/example`"):
         recorded.load(CASE, tmp_path)
 
 
