@@ -15,15 +15,33 @@ def test_a_counter_stands_under_coredns_name_without_created_series() -> None:
     assert exposed(metrics, "coredns_") == ["coredns_panics_total 1.0"]
 
 
+def test_counts_are_kept_by_their_labels() -> None:
+    metrics = Metrics()
+    drops = metrics.counter("drops_total", "Drops.", ("server", "reason"))
+    drops.labels("dns://:53", "late").inc()
+    drops.labels("dns://:53", "late").inc(3)
+    drops.labels("dns://:53", 'a "word"').inc(0)
+    assert exposed(metrics, "# ")[-2:] == [
+        "# HELP coredns_drops_total Drops.",
+        "# TYPE coredns_drops_total counter",
+    ]
+    assert exposed(metrics, "coredns_") == [
+        'coredns_drops_total{reason="late",server="dns://:53"} 4.0',
+        'coredns_drops_total{reason="a \\"word\\"",server="dns://:53"} 0.0',
+    ]
+
+
 def test_a_family_without_labels_is_there_before_anything_happened() -> None:
     metrics = Metrics()
     metrics.histogram("health_request_duration_seconds", "Times.", (), (0.1, 1))
+    metrics.counter("panics_total", "Panics.")
     assert exposed(metrics, "coredns_") == [
         'coredns_health_request_duration_seconds_bucket{le="0.1"} 0.0',
         'coredns_health_request_duration_seconds_bucket{le="1.0"} 0.0',
         'coredns_health_request_duration_seconds_bucket{le="+Inf"} 0.0',
         "coredns_health_request_duration_seconds_count 0.0",
         "coredns_health_request_duration_seconds_sum 0.0",
+        "coredns_panics_total 0.0",
     ]
 
 

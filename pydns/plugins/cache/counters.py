@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from prometheus_client import Counter
-
-from pydns.metrics import Metrics
+from pydns.metrics import Count, Metrics
 from pydns.plugins.cache.store import DENIAL, SUCCESS
 
 KINDS = (SUCCESS, DENIAL)
@@ -18,7 +16,7 @@ class Counters:
     def __init__(self, metrics: Metrics, server: str, zones: str, view: str) -> None:
         labels = (server, zones, view)
 
-        def total(name: str, help: str) -> Counter:
+        def total(name: str, help: str) -> Count:
             return metrics.counter(f"cache_{name}_total", help, _LABELS).labels(*labels)
 
         entries = metrics.gauge("cache_entries", "The number of elements in the cache.", _LABELS_OF_KIND)
