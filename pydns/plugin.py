@@ -28,8 +28,8 @@ from pydns import log
 from pydns.corefile.line import Findings
 from pydns.corefile.options import Options
 from pydns.dns.edns import MIN_SIZE, Edns
-from pydns.dns.message import MAX_MESSAGE, RR, Message, Question
-from pydns.dns.types import OPCODE_MASK, Flag, Opcode, Rcode
+from pydns.dns.message import MAX_MESSAGE, RR, Message, Question, Replay
+from pydns.dns.types import OPCODE_MASK, Flag, Rcode
 from pydns.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 
 Address = tuple[str, int]
 P = TypeVar("P")
+
+_KEPT_OF_OTHERS = OPCODE_MASK
+_KEPT_OF_QUERY = OPCODE_MASK | Flag.RD | Flag.CD
+"""The flags that a reply takes from a query of opcode QUERY, which is 0."""
 
 
 class Failure(Exception):
@@ -76,12 +80,16 @@ class Query:
     """
 
     __slots__ = (
-        "client", "depth", "local", "message", "metadata", "name", "received", "server", "size", "transport",
-        "view", "zone",
+        "client", "depth", "local", "message", "metadata", "name", "qclass", "qname", "qtype", "question", "received",
+        "server", "size", "transport", "view", "zone",
     )  # fmt: skip
 
     message: Message
+    question: Question
     name: str
+    """The name asked for in lower case."""
+    qname: str
+    """The same in the client's letter case."""
 
     def __init__(
         self,
@@ -96,7 +104,9 @@ class Query:
     ) -> None:
         assert message.question is not None
         self.message = message
-        self.name = message.question.name.lower()
+        self.question = message.question
+        self.qname, self.qtype, self.qclass = message.question
+        self.name = self.qname.lower()
         self.client = client
         self.local = local
         self.transport = transport
@@ -107,23 +117,6 @@ class Query:
         self.view = ""
         self.depth = 0
         self.metadata: dict[str, Callable[[], str]] = {}
-
-    @property
-    def question(self) -> Question:
-        return cast(Question, self.message.question)
-
-    @property
-    def qname(self) -> str:
-        """The name in the client's letter case; ``name`` is the same in lower case."""
-        return self.question.name
-
-    @property
-    def qtype(self) -> int:
-        return self.question.type
-
-    @property
-    def qclass(self) -> int:
-        return self.question.cls
 
     @property
     def do(self) -> bool:
@@ -152,15 +145,17 @@ class Query:
         authority: Iterable[RR] = (),
         additional: Iterable[RR] = (),
         edns: Edns | None = None,
+        replay: Replay | None = None,
     ) -> Message:
         """A reply to this query: ID, opcode, question, for QUERY also RD and CD (miekg/dns ``SetReply``).
 
         ``edns`` only where a plugin has something to say in it: the server adds the OPT record that the client is due.
         """
         asked = self.message
-        kept = OPCODE_MASK | (Flag.RD | Flag.CD if asked.opcode == Opcode.QUERY else 0)
+        kept = _KEPT_OF_OTHERS if asked.flags & OPCODE_MASK else _KEPT_OF_QUERY
         word = Flag.QR | asked.flags & kept | flags
-        return Message(asked.id, word, rcode, asked.question, tuple(answer), tuple(authority), tuple(additional), edns)
+        sections = tuple(answer), tuple(authority), tuple(additional)
+        return Message(asked.id, word, rcode, asked.question, *sections, edns, replay)
 
     def with_message(self, message: Message) -> Query:
         """The same query with another message, for the links below."""

@@ -45,4 +45,4 @@ class Any(Plugin):
         if query.qtype != Type.ANY:
             return await self.next(query)
         reply = query.reply(answer=(RR(query.qname, Type.HINFO, TTL, HINFO),))
-        return reply._replace(replay=Replay(math.inf))
+        return reply.with_replay(Replay(math.inf))

@@ -208,7 +208,7 @@ class Hosts(Plugin):
         if not found and not self._answers_emptily(query):
             return await self._pass_on(query)
         reply = query.reply(flags=Flag.AA, answer=found)
-        return reply._replace(replay=Replay(math.inf, (self._tag,)))
+        return reply.with_replay(Replay(math.inf, (self._tag,)))
 
     def _answer(self, query: Query) -> Iterator[RR]:
         name, qtype, ttl = query.name, query.qtype, self._conf.ttl
@@ -242,7 +242,7 @@ class Hosts(Plugin):
         reply = await self.next(query)
         if reply.replay is None:
             return reply
-        return reply._replace(replay=reply.replay._replace(tags=(*reply.replay.tags, self._tag)))
+        return reply.with_replay(reply.replay._replace(tags=(*reply.replay.tags, self._tag)))
 
     # The file.
 

@@ -51,7 +51,7 @@ from pydns.corefile.duration import format_duration
 from pydns.corefile.line import Line, near_name
 from pydns.corefile.options import Options, argument, option
 from pydns.corefile.types import cidr, duration, path, text
-from pydns.dns.message import RR, Message
+from pydns.dns.message import RR, Message, Replay
 from pydns.dns.types import Rcode, Type
 from pydns.plugin import Block, Plugin, Query
 from pydns.tasks import Tasks
@@ -227,11 +227,11 @@ class Loadbalance(Plugin):
         replay = reply.replay
         if replay is not None and has_orders(sections):
             until = min(replay.until, self.process.clock() + VARIANTS_LAST)
-            replay = replay._replace(until=until, variants=max(VARIANTS, replay.variants))
+            replay = Replay(until, replay.tags, max(VARIANTS, replay.variants), replay.counters)
         answer, authority, additional = (shuffled(section, self._luck) for section in sections)
         if self._prefer:
             answer, additional = preferred(answer, self._prefer), preferred(additional, self._prefer)
-        return reply._replace(answer=answer, authority=authority, additional=additional, replay=replay)
+        return reply.with_sections(answer, authority, additional).with_replay(replay)
 
     def _draw(self, reply: Message, qtype: int) -> Message:
         if qtype not in (Type.A, Type.AAAA, Type.SRV):
@@ -239,7 +239,7 @@ class Loadbalance(Plugin):
         sections = [reply.answer, reply.additional]
         answer, additional = (weighted(section, self._weights, self._luck) for section in sections)
         replay = None if has_orders(sections) else reply.replay  # a few kept variants would not keep the odds
-        return reply._replace(answer=answer, additional=additional, replay=replay)
+        return reply.with_sections(answer, reply.authority, additional).with_replay(replay)
 
     async def start(self) -> None:
         if self._file is None:

@@ -182,7 +182,7 @@ class Prometheus(Plugin):
         self._address = str(conf.address)
         self._zones = block.zones
         self._families = _Families(self.process.metrics)
-        self._series: dict[_Labels, _Series] = {}
+        self._series: dict[tuple[object, ...], _Series] = {}
         self._behind = ""
         self._enabled: list[tuple[str, ...]] = []
 
@@ -231,7 +231,7 @@ class Prometheus(Plugin):
         if reply.replay is None:
             return reply
         again = partial(series.add, query.size, size, 0.0)
-        return reply._replace(replay=reply.replay._replace(counters=(*reply.replay.counters, again)))
+        return reply.with_replay(reply.replay.with_counters(again))
 
     def refused(self, query: Query, reply: Message, size: int) -> None:
         """See `pydns.plugin.Counts`."""
@@ -243,18 +243,12 @@ class Prometheus(Plugin):
 
     def _labelled(self, query: Query, zone: str, view: str, rcode: int, plugin: str) -> _Series:
         """The series of a query; made when its labels are seen first."""
-        labels = _Labels(
-            query.server.label,
-            zone,
-            view,
-            query.transport,
-            "1" if query.family == 4 else "2",
-            TYPES.get(query.qtype, "other"),
-            query.do,
-            rcode_name(rcode),
-            plugin,
-        )
-        series = self._series.get(labels)
+        server, transport, family = query.server.label, query.transport, query.family
+        qtype = TYPES.get(query.qtype, "other")
+        facts = server, zone, view, transport, family, qtype, query.do, rcode, plugin
+        series = self._series.get(facts)
         if series is None:
-            series = self._series[labels] = _Series(self._families, labels)
+            number = "1" if family == 4 else "2"
+            labels = _Labels(server, zone, view, transport, number, qtype, query.do, rcode_name(rcode), plugin)
+            series = self._series[facts] = _Series(self._families, labels)
         return series

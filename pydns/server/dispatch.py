@@ -133,20 +133,26 @@ class Dispatcher:
         except Failure as failure:
             reply = query.reply(failure.rcode)
         if reply.replay is not None and not chain.replay_safe:
-            reply = reply._replace(replay=None)
+            reply = reply.with_replay(None)
         return _with_edns(reply, query)
 
     def _chain(self, query: Query) -> Chain | None:
         """The chain of rule 4; its zone is noted in ``query``."""
-        zones, zone = self.zones, query.name
-        while zone not in zones:
-            if zone == ".":
-                return None
-            zone = parent(zone)
+        zone = self._longest(query.name)
+        if zone is None:
+            return None
         if query.qtype == Type.DS:
             zone = self._shortest(zone)
         query.zone = zone
-        return zones[zone]
+        return self.zones[zone]
+
+    def _longest(self, name: str) -> str | None:
+        zone = name
+        while zone not in self.zones:
+            if zone == ".":
+                return None
+            zone = parent(zone)
+        return zone
 
     def _shortest(self, longest: str) -> str:
         """For DS: the shortest zone around ``longest``; not the root, and none behind a block without plugins."""

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pydns.dns import RR, Edns, Flag, Message, Question, Rcode, Type, WireError, pack, parse
+from pydns.dns.message import Replay
 from pydns.dns.text import record, to_text
 
 QUESTION = Question("web.shop.svc.cluster.local.", Type.A)
@@ -187,3 +188,14 @@ def test_random_bytes_are_a_message_or_a_wire_error(body: bytes, answers: int, a
 
 def test_to_text() -> None:
     assert [to_text(record(text)) for text in RECORDS[:6]] == RECORDS[:6]
+
+
+def test_a_message_with_something_else_is_the_same_otherwise() -> None:
+    one, two = (RR("a.", 1, 5, bytes((10, 0, 0, number))) for number in (1, 2))
+    whole = Message(1, Flag.QR, 3, Question("a.", 1), (one,), (two,), (one, two), Edns(1232), Replay(1.0), True)
+    assert whole.with_flags(Flag.AA) == whole._replace(flags=Flag.AA)
+    assert whole.with_replay(None) == whole._replace(replay=None)
+    other = whole._replace(answer=(), authority=(one,), additional=(two,))
+    assert whole.with_sections((), (one,), (two,)) == other
+    told: list[int] = []
+    assert Replay(1.0, ("a",), 2, (print,)).with_counters(told.append) == Replay(1.0, ("a",), 2, (print, told.append))

@@ -66,11 +66,10 @@ def lowest_ttl(reply: Message, kind: Kind) -> int:
     records = reply.records()
     if kind not in (Kind.ANSWER, Kind.DENIAL) or not records:
         return FALLBACK
-    lowest = min(record.ttl for record in records)
+    seconds = [record.ttl for record in records]
     if kind is Kind.DENIAL:
-        minima = [soa_minimum(record.rdata) for record in reply.authority if record.type == Type.SOA]
-        lowest = min([lowest, *minima])
-    return lowest
+        seconds += [soa_minimum(record.rdata) for record in reply.authority if record.type == Type.SOA]
+    return min(seconds)
 
 
 def answers_question(reply: Message) -> bool:
@@ -126,4 +125,4 @@ def _is_meta(reply: Message) -> bool:
 
 
 def _has(rrtype: int, records: tuple[RR, ...]) -> bool:
-    return any(record.type == rrtype for record in records)
+    return rrtype in [record.type for record in records]

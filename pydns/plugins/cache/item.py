@@ -74,7 +74,9 @@ class Item:
 
 def with_ttl(records: tuple[RR, ...], ttl: int) -> tuple[RR, ...]:
     """The records, each with ``ttl``."""
-    return records and tuple([RR(name, rrtype, ttl, rdata, cls) for name, rrtype, _, rdata, cls in records])
+    if {record.ttl for record in records} <= {ttl}:
+        return records
+    return tuple([RR(name, rrtype, ttl, rdata, cls) for name, rrtype, _, rdata, cls in records])
 
 
 def wants_ad(query: Query) -> bool:

@@ -65,13 +65,11 @@ class Keeper:
     @staticmethod
     def _shown(query: Query, reply: Message, ttl: int) -> Message:
         """The reply with its one TTL, without OPT, and with AD only for who asked for it."""
-        return reply._replace(
-            flags=reply.flags if wants_ad(query) else reply.flags & ~Flag.AD,
-            answer=with_ttl(reply.answer, ttl),
-            authority=with_ttl(reply.authority, ttl),
-            additional=with_ttl(reply.additional, ttl),
-            edns=None,
-        )
+        ident, flags, rcode, question, answer, authority, additional, _, replay, forwarded = reply
+        if not wants_ad(query):
+            flags &= ~Flag.AD
+        sections = with_ttl(answer, ttl), with_ttl(authority, ttl), with_ttl(additional, ttl)
+        return Message(ident, flags, rcode, question, *sections, None, replay, forwarded)
 
 
 def in_zones(name: str, zones: Sequence[str]) -> bool:

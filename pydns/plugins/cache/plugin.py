@@ -129,9 +129,8 @@ class Cache(Plugin):
         if replay is None:
             return kept.reply
         if kept.item is not None:
-            return kept.reply._replace(replay=None)
-        counted = (*replay.counters, counters.requests.inc, counters.misses.inc)
-        return kept.reply._replace(replay=replay._replace(counters=counted))
+            return kept.reply.with_replay(None)
+        return kept.reply.with_replay(replay.with_counters(counters.requests.inc, counters.misses.inc))
 
     def _serve_fresh(self, query: Query, key: Key, found: Found, counters: Counters) -> Message:
         now = self._clock()
@@ -145,7 +144,7 @@ class Cache(Plugin):
                 if item.hits >= prefetch.amount:
                     self._refresher.prefetch(query, key, item, counters)
                 return reply
-        return reply._replace(replay=self._replay(found, counters))
+        return reply.with_replay(self._replay(found, counters))
 
     async def _serve_stale(self, query: Query, key: Key, found: Found, counters: Counters) -> Message:
         stale, item = self._stale, found.item
@@ -153,7 +152,7 @@ class Cache(Plugin):
         if stale.verify:
             fresh = await self._refresher.verify(query, key, item, counters)
             if fresh is not None:
-                return fresh._replace(replay=None)
+                return fresh.with_replay(None)
         else:
             self._refresher.revive(query, key, item, counters)
         counters.stale.inc()

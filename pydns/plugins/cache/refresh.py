@@ -107,7 +107,7 @@ def asking(query: Query) -> Query:
     message = query.message
     if message.flags & Flag.AD:
         return query
-    return query.with_message(message._replace(flags=message.flags | Flag.AD))
+    return query.with_message(message.with_flags(message.flags | Flag.AD))
 
 
 def unattended(query: Query, transport: str = "tcp") -> Query:

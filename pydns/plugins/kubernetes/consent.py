@@ -21,6 +21,13 @@ def consent(*tags: Tag) -> Replay:
     return Replay(inf, tags)
 
 
+def limited(consent: Replay | None, until: float) -> Replay | None:
+    """The same consent, to end at ``until`` at the latest."""
+    if consent is None or consent.until <= until:
+        return consent
+    return Replay(until, consent.tags, consent.variants, consent.counters)
+
+
 def joined(first: Replay | None, second: Replay | None) -> Replay | None:
     """The consent of a reply made of two parts: none where one of them has none."""
     if first is None or second is None:

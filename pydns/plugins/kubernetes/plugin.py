@@ -69,7 +69,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, Self
 
 from pydns.corefile.line import Line
-from pydns.dns.message import Message, Replay
+from pydns.dns.message import Message
 from pydns.dns.name import is_reverse, longest_zone
 from pydns.dns.types import Flag, Rcode, Type
 from pydns.k8s.source import Source, SourceError
@@ -77,7 +77,7 @@ from pydns.k8s.store import Change
 from pydns.net import interface_addresses
 from pydns.plugin import Block, Failure, Plugin, Query
 from pydns.plugins.kubernetes.answers import SERIAL_LAG, Answers
-from pydns.plugins.kubernetes.consent import Tags, joined
+from pydns.plugins.kubernetes.consent import Tags, joined, limited
 from pydns.plugins.kubernetes.metadata import client_facts, name_facts
 from pydns.plugins.kubernetes.metrics import Measures
 from pydns.plugins.kubernetes.options import KubernetesOptions
@@ -164,7 +164,7 @@ class Kubernetes(Plugin):
             return _positive(query, outcome)
         if not outcome.exists and self.conf.fallthrough and self.conf.fallthrough.through(query.name):
             reply = await self.next(query)
-            return reply._replace(replay=joined(reply.replay, outcome.replay))
+            return reply.with_replay(joined(reply.replay, outcome.replay))
         return self._negative(query, asked, outcome)
 
     def _negative(self, query: Query, asked: Asked, outcome: Outcome) -> Message:
@@ -173,8 +173,8 @@ class Kubernetes(Plugin):
         if not outcome.exists and not self.store.synced:
             return query.reply(Rcode.SERVFAIL, flags=Flag.AA, authority=(soa,))
         rcode = Rcode.NOERROR if outcome.exists else Rcode.NXDOMAIN
-        reply = query.reply(rcode, flags=Flag.AA, authority=(soa,))
-        return reply._replace(replay=joined(outcome.replay, Replay(query.received + SERIAL_LAG)))
+        replay = limited(outcome.replay, query.received + SERIAL_LAG)
+        return query.reply(rcode, flags=Flag.AA, authority=(soa,), replay=replay)
 
     def metadata(self, query: Query) -> dict[str, Callable[[], str]]:
         """What the name asks for and, with ``pods verified``, who asks."""
@@ -185,5 +185,4 @@ class Kubernetes(Plugin):
 
 def _positive(query: Query, outcome: Outcome) -> Message:
     flags = Flag.AA | (Flag.TC if outcome.truncated else 0)
-    reply = query.reply(flags=flags, answer=outcome.answer, additional=outcome.additional)
-    return reply._replace(replay=outcome.replay)
+    return query.reply(flags=flags, answer=outcome.answer, additional=outcome.additional, replay=outcome.replay)

@@ -5,7 +5,7 @@ import pytest
 from pydns.dns.message import Replay
 from pydns.k8s.objects import Endpoint, Namespace, Object, Pod
 from pydns.k8s.store import Change, Store
-from pydns.plugins.kubernetes.consent import Tag, Tags, consent, joined
+from pydns.plugins.kubernetes.consent import Tag, Tags, consent, joined, limited
 from tests.plugins.kubernetes.cluster import cluster_ip, endpoints
 
 TAGS = Tags()
@@ -59,6 +59,13 @@ def test_a_slice_that_moves_touches_both_services() -> None:
 
 def test_plugins_do_not_share_tags() -> None:
     assert Tags().service("shop", "web") != WEB
+
+
+@pytest.mark.parametrize("until, end", [(5.0, 5.0), (10.0, 10.0), (12.0, 10.0)])
+def test_a_consent_can_be_limited(until: float, end: float) -> None:
+    whole = Replay(10.0, (WEB,), 3, (print,))
+    assert limited(whole, until) == Replay(end, (WEB,), 3, (print,))
+    assert limited(None, until) is None
 
 
 def test_a_joined_consent_is_the_narrower_of_both() -> None:
