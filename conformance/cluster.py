@@ -1,10 +1,12 @@
 """A real Kubernetes API on loopback: etcd, kube-apiserver and, when asked, kube-controller-manager.
 
 Processes are stopped by their own id, also when the start fails. Objects go in as plain JSON over HTTPS. Knows no DNS.
+`python -m conformance.cluster` runs one for people to try things with.
 """
 
 from __future__ import annotations
 
+import argparse
 import http.client
 import json
 import os
@@ -12,10 +14,12 @@ import signal
 import ssl
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -231,3 +235,38 @@ def _kubeconfig(url: str) -> str:
         "current-context": "conformance",
     }
     return json.dumps(config, indent=2)
+
+
+@contextmanager
+def running(controllers: bool) -> Iterator[Cluster]:
+    """A cluster of its own, gone with all its objects when the block ends."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="conformance-cluster-")))
+        etcd = Etcd(folder / "etcd")
+        stack.callback(etcd.stop)
+        cluster = Cluster(folder / "cluster", etcd, "cluster", controllers)
+        stack.callback(cluster.stop)
+        yield cluster
+
+
+def main(words: Sequence[str]) -> int:
+    """Runs a cluster until Ctrl-C or SIGTERM; the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m conformance.cluster", description=main.__doc__)
+    parser.add_argument("--controllers", action="store_true",
+                        help="with kube-controller-manager, which makes Pods and EndpointSlices")  # fmt: skip
+    controllers = parser.parse_args(words).controllers
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with running(controllers) as cluster:
+            print(f"export KUBECONFIG={cluster.kubeconfig}", flush=True)
+            signal.pause()
+    except KeyboardInterrupt:
+        pass
+    except (FileNotFoundError, ClusterError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
