@@ -65,7 +65,14 @@ def test_an_error_may_lack_the_question(rcode: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "limit"), [(pack(REPLY), len(pack(REPLY)) - 1), (pack(REPLY)[:-1], 512)], ids=["too large", "cut"]
+    ("data", "limit"),
+    [
+        (pack(REPLY), len(pack(REPLY)) - 1),
+        (pack(REPLY)[:-1], 512),
+        (pack(REPLY)[:-6] + b"\0\3\xc0\0\2", 512),
+        (pack(REPLY)[:-6] + b"\0\5\xc0\0\2\1\0", 512),
+    ],
+    ids=["too large", "cut", "address of three octets", "address of five octets"],
 )
 def test_what_the_client_cannot_take_becomes_truncated(data: bytes, limit: int) -> None:
     assert read_datagram(data, ASKED, limit) == REPLY._replace(flags=REPLY.flags | Flag.TC, answer=())
