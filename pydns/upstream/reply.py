@@ -32,9 +32,9 @@ def answers(reply: Message, question: Question) -> bool:
 def read_datagram(data: bytes, question: Question, limit: int) -> Message | None:
     """The reply in a datagram, or None where it is no reply to ``question`` and the right one may still come.
 
-    More octets than the client takes (``limit``), or records that do not parse, make an empty reply with TC, so that the
-    client asks again over TCP.  An error without a question is a reply too: servers that do not understand the query
-    send it.
+    More octets than the client takes (``limit``), or records that do not parse, make an empty reply with TC, so that
+    the client asks again over TCP.  An error without a question is a reply too: servers that do not understand the
+    query send it.
     """
     if len(data) < _HEADER or not data[2] & _QR:
         return None
