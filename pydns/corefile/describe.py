@@ -41,10 +41,16 @@ def _shown_default(declared: Declared) -> str:
         return _default_words(default)
     if isinstance(default, tuple) and not hasattr(default, "_fields"):
         return " ".join(map(str, default))
-    return f"{default:g}s" if declared.metavar == "DURATION" else str(default)
+    return _written(declared, default)
 
 
 def _default_words(options: Options) -> str:
     """The words that ``options`` would be written with, for the default column."""
-    values = (getattr(options, key) for key, d in declarations(type(options)).items() if d.role == "argument")
-    return " ".join(str(value) for value in values if value not in (None, ()))
+    values = [(d, getattr(options, key)) for key, d in declarations(type(options)).items() if d.role == "argument"]
+    return " ".join(_written(declared, value) for declared, value in values if value not in (None, ()))
+
+
+def _written(declared: Declared, value: object) -> str:
+    """A value as a word of a Corefile."""
+    is_duration = "DURATION" in (declared.metavar, getattr(declared.convert, "metavar", ""))
+    return f"{value:g}s" if is_duration else str(value)

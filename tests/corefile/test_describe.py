@@ -18,11 +18,19 @@ class Bound(Options):
 
 
 @dataclass
+class Probe(Options):
+    every: float = argument(duration(), default=0.5)
+    n: int = argument(integer(1), default=3)
+
+
+@dataclass
 class CacheOptions(Options):
     ttl: int = argument(seconds(1), default=3600, help="upper bound")
+    wait: float = argument(duration(), default=30.0)
     zones: tuple[str, ...] = argument(zones, many=True)
     files: tuple[str, ...] = option(path, many=True)
     success: Bound | None = option(Bound)
+    probe: Probe = option(Probe, default=Probe())
     denial: Bound = option(Bound, default=Bound(capacity=9984))
     disable: tuple[Bound, ...] = option(Bound, many=True)
     servfail: float = option(duration(0, 300), default=5.0, help="how long")
@@ -38,9 +46,11 @@ class CacheOptions(Options):
             CacheOptions,
             [
                 ("TTL", "", "3600", "upper bound"),
+                ("WAIT", "", "30s", ""),
                 ("ZONES", "", "", ""),
                 ("files", "PATH...", "", ""),
                 ("success", "CAPACITY [TTL]", "", ""),
+                ("probe", "[EVERY] [N]", "0.5s 3", ""),
                 ("denial", "CAPACITY [TTL]", "9984 3600", ""),
                 ("disable", "CAPACITY [TTL]", "", ""),
                 ("servfail", "DURATION", "5s", "how long"),
