@@ -47,8 +47,8 @@ DIFFERENCES = {
         "type says."
     ),
     "records-once": (
-        "A record is in a section once (RFC 2181 section 5), also where an address is spelt in two ways, or an endpoint "
-        "that is a name has several ports."
+        "A record is in a section once (RFC 2181 section 5), also where an address is spelt in two ways, or an "
+        "endpoint that is a name has several ports."
     ),
     "root-zone-names": (
         "In *kubernetes* with the zone `.` PTR records point to names below the root, and `ns.dns.` exists; CoreDNS "
@@ -130,7 +130,7 @@ CONFIGURATION = {
 UNSEEN = {
     "build-info": (
         "`coredns_build_info` has the version of pydns, an empty revision, and Python's version as `goversion`; "
-        "`python_*` and `process_*` stand in place of `go_*`."
+        "`python_*` stands in place of `go_*`, and of `process_*` some are missing (see *prometheus*)."
     ),
     "cache-eviction": (
         "A full *cache* gives up the reply that was not used for longest; CoreDNS gives up any one of the same 256th "
@@ -166,6 +166,11 @@ UNSEEN = {
     "tcp-limits": (
         "An address has at most 1,000 TCP connections (the one silent for longest makes room) and 100 queries at a "
         "time on each, answered as they get done; CoreDNS has any number, and answers the queries of one in turn."
+    ),
+    "udp-sockets": (
+        "Queries to an upstream over UDP leave by eight sockets in turn, each closed after 128 queries or `expire` "
+        "from its opening (ports must change, RFC 5452 section 9.2); CoreDNS uses a connection until it was idle for "
+        "`expire`. So `coredns_proxy_conn_cache_hits_total` and `…_misses_total` differ."
     ),
     "weight-file-letter-case": ("Names in the weight file of *loadbalance* match in any letter case."),
 }

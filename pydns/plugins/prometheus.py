@@ -29,13 +29,16 @@ of nothing: they take microseconds.
 * `coredns_dns_response_size_bytes{server, zone, view, proto}` - sizes of replies before compression.
 * `coredns_dns_responses_total{server, zone, view, rcode, plugin}` - replies; `plugin` is the one behind *prometheus*
   when a reply was made, empty when only a response code came.
-* `process_*` as in CoreDNS; `python_*` in place of `go_*`.
+* `process_*`: CPU time, memory, open files and start time as in CoreDNS; `python_*`: garbage collection and version.
 
 `zone` is the longest zone of the block that the name is in, `server` the listener (`dns://:53`).
 
 ## Differences from CoreDNS
 
 `tls` is not served by this version yet.  `runtime_metrics` has no effect: `python_gc_*` is always there.
+
+Dashboard panels of `go_*`, `process_network_receive_bytes_total`, `process_network_transmit_bytes_total` and
+`process_virtual_memory_max_bytes` stay empty: there are no such metrics.
 """
 
 import platform

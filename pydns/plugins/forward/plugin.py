@@ -60,6 +60,8 @@ Names that one resolver does not know are asked of another:
 * `coredns_proxy_healthcheck_failures_total{proxy_name="forward", to}` - failed health checks.
 * `coredns_proxy_conn_cache_hits_total{proxy_name="forward", to, proto}` - queries by a socket that was open.
 * `coredns_proxy_conn_cache_misses_total{proxy_name="forward", to, proto}` - queries by a new socket.
+
+Over UDP eight sockets take turns, and are replaced after 128 queries, so hits and misses are not those of CoreDNS.
 """
 
 from __future__ import annotations
