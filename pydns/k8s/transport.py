@@ -12,6 +12,10 @@ class TransportError(Exception):
     """No reply, or one cut short: refused, reset, timed out, a certificate not trusted.  The text says which."""
 
 
+class CredentialsError(TransportError):
+    """No request was made, for the credentials that were named cannot be had.  The text says why."""
+
+
 class Response(Protocol):
     """A reply whose body arrives in pieces of any size; reading it may raise TransportError."""
 
@@ -22,6 +26,10 @@ class Response(Protocol):
 
 
 class Transport(Protocol):
+    @property
+    def url(self) -> str:
+        """Where the API is, for people to read."""
+
     def get(self, path: str, params: Mapping[str, str], silence: float) -> AbstractAsyncContextManager[Response]:
         """Request `path`; a connection that brings nothing for `silence` seconds is dead (TransportError)."""
 

@@ -1,5 +1,6 @@
 import asyncio
 import base64
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from aiohttp import web
 from pydns import __version__
 from pydns.k8s.client import Client, Connection, connect
 from pydns.k8s.source import Observer, SourceError
-from pydns.k8s.transport import TransportError
+from pydns.k8s.transport import CredentialsError, TransportError
 
 
 class Requests(Observer):
@@ -171,15 +172,63 @@ async def test_token_file_is_read_again(tmp_path: Path) -> None:
     assert [headers["Authorization"] for headers in api.headers] == ["Bearer first", "Bearer second"]
 
 
+async def test_a_context_without_a_user(tmp_path: Path) -> None:
+    file = tmp_path / "kubeconfig"
+    file.write_text(
+        "clusters: [{name: c, cluster: {server: https://a}}]\n"
+        "contexts: [{name: x, context: {cluster: c}}]\ncurrent-context: x\n"
+    )
+    client = await connect(Connection(kubeconfig=str(file)), Observer())
+    assert client.url == "https://a"
+    await client.close()
+
+
+CERTIFICATE = {"clientCertificateData": "no", "clientKeyData": "certificate"}
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "error"),
+    [
+        ("aws-nosuch", {}, "getting credentials: exec: executable aws-nosuch not found"),
+        ("echo", CERTIFICATE, "getting credentials: "),
+    ],
+)
+async def test_nothing_is_asked_without_the_credentials_that_were_named(
+    tmp_path: Path, command: str, output: dict[str, str], error: str
+) -> None:
+    spec = {"apiVersion": "client.authentication.k8s.io/v1", "command": command}
+    spec["args"] = [json.dumps({"status": output})]  # type: ignore[assignment]
+    async with serving() as api:
+        kubeconfig = write_kubeconfig(tmp_path, api.url, exec=spec, username="ann", password="pw")
+        client = await connect(Connection(kubeconfig=kubeconfig, context="here"), Observer())
+        for _ in range(2):
+            with pytest.raises(CredentialsError) as caught:
+                await body(client, "/api/v1/services")
+            assert str(caught.value).startswith(error)
+        await client.close()
+    assert api.headers == []
+
+
 @pytest.mark.parametrize(
     ("text", "error"),
     [
         ("kind: [", "unable to load kubeconfig {file}: "),
-        ("- a\n- b\n", "unable to load kubeconfig {file}: "),
+        ("- a\n- b\n", "unable to load kubeconfig {file}: no kubeconfig: a mapping with clusters, users and contexts "),
         ("clusters: []\ncontexts: []\n", "unable to load kubeconfig {file}: Invalid kube-config file. "),
+        ("", "unable to load kubeconfig {file}: it is empty"),
+        (
+            "clusters: [{name: c, cluster: {server: https://a}}]\n"
+            "contexts: [{name: x, context: {cluster: c, user: ann}}]\ncurrent-context: x\n",
+            "unable to load kubeconfig {file}: the context's user 'ann' is not among its users",
+        ),
+        (
+            "clusters: [{name: c, cluster: {server: https://a}}]\nusers: [{name: u, user: {exec: {args: []}}}]\n"
+            "contexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n",
+            "unable to load kubeconfig {file}: Object missing required field `command`",
+        ),
         (None, "unable to load kubeconfig {file}: no such file"),
     ],
-    ids=["no YAML", "no mapping", "no context", "missing"],
+    ids=["no YAML", "no mapping", "no context", "empty", "no such user", "no command", "missing"],
 )
 async def test_kubeconfig_that_is_none(tmp_path: Path, text: str | None, error: str) -> None:
     file = tmp_path / "kubeconfig"
@@ -204,5 +253,6 @@ async def test_not_in_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SourceError) as caught:
         await connect(Connection(), Observer())
     assert str(caught.value) == (
-        "unable to load in-cluster configuration, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined"
+        "unable to load in-cluster configuration, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined "
+        "(outside a cluster: --kubeconfig FILE for its API, --manifests PATH for objects from files)"
     )
