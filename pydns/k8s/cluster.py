@@ -41,7 +41,6 @@ class ApiSource:
         self._observer = observer or Observer()
         self._clock = clock
         self._connect_to = connect_to
-        self._health = ApiHealth(self._observer, clock)
         self._synced = asyncio.Event()
         self._transport: Transport | None = None
         self._tasks = Tasks()
@@ -49,8 +48,9 @@ class ApiSource:
     async def start(self) -> None:
         """Read the credentials and start to list; raises SourceError where the credentials cannot be read."""
         self._transport = await self._connect_to(self._connection, self._observer)
+        health = ApiHealth(self._transport.url, self._observer, self._clock)
         for kind in self._interest.kinds:
-            self._tasks.run(self._reflector(kind, self._transport).run())
+            self._tasks.run(self._reflector(kind, self._transport, health).run())
 
     async def stop(self) -> None:
         """Stop following the API; the store keeps what it has.  Stopping twice does no harm."""
@@ -68,14 +68,14 @@ class ApiSource:
             pass
         return self.store.synced
 
-    def _reflector(self, kind: Kind, transport: Transport) -> Reflector:
+    def _reflector(self, kind: Kind, transport: Transport, health: ApiHealth) -> Reflector:
         resource = RESOURCES[kind]
         selectors = {"labelSelector": str(self._interest.selector(kind)), "fieldSelector": resource.field_selector}
         return Reflector(
             resource,
             transport,
             self.store,
-            self._health,
+            health,
             params={name: value for name, value in selectors.items() if value},
             seen=self._seen,
             listed=self._listed,

@@ -1,4 +1,4 @@
-"""Whether the API answers: one log line for each change of that, however often the reflectors try.
+"""Whether the API answers: one log line for each change of that and now and then another, however often it is tried.
 
 Does not know requests or objects; the reflectors report to it.
 """
@@ -8,6 +8,7 @@ from typing import Final
 
 from pydns.k8s.objects import Kind
 from pydns.k8s.source import Clock, Observer
+from pydns.k8s.transport import CredentialsError
 from pydns.log import for_plugin
 
 log = for_plugin("kubernetes")
@@ -18,20 +19,26 @@ REMIND: Final = 60.0
 GROUPS: Final = {Kind.SLICE: "discovery.k8s.io"}
 
 
+class Unauthorized(Exception):
+    """The API does not accept the credentials (401); the text is the API's own."""
+
+
 class Forbidden(Exception):
     """The API knows who asks and does not allow it (403); the text is the API's own."""
 
 
 class ApiHealth:
-    """Collects what the reflectors of one source meet."""
+    """Collects what the reflectors of one source meet; `url` is where the API is."""
 
-    def __init__(self, observer: Observer, clock: Clock = time.time) -> None:
+    def __init__(self, url: str, observer: Observer, clock: Clock = time.time) -> None:
+        self._url = url
         self._observer = observer
         self._clock = clock
+        self._known: set[Kind] = set()
         self._failing: set[Kind] = set()
-        self._forbidden: set[Kind] = set()
         self._since = 0.0
-        self._reported = float("-inf")
+        self._reported: dict[Kind | None, float] = {}
+        """When a line was written about a kind that is forbidden, or (None) about the API."""
 
     @property
     def up(self) -> bool:
@@ -44,27 +51,35 @@ class ApiHealth:
             self._since = now
             self._observer.api_up(False, now)
         self._failing.add(kind)
-        if isinstance(error, Forbidden):
-            self._refused(kind, error)
-        elif now - self._reported >= REMIND:
-            self._reported = now
-            away = f" for {round(now - self._since)}s" if now > self._since else ""
-            log.warning(f"no {kind} from the Kubernetes API{away}, answering from what is known: {error}")
+        about = kind if isinstance(error, Forbidden) else None
+        if now - self._reported.get(about, float("-inf")) >= REMIND:
+            self._reported[about] = now
+            self._report(kind, error, round(now - self._since))
 
     def ok(self, kind: Kind) -> None:
         """A list of `kind` is complete, or a watch of it has begun."""
+        self._known.add(kind)
         if kind not in self._failing:
             return
-        self._forbidden.discard(kind)
         self._failing.discard(kind)
+        self._reported.pop(kind, None)
         if self.up:
             now = self._clock()
+            self._reported.clear()
             self._observer.api_up(True, now)
             log.info(f"the Kubernetes API is back after {round(now - self._since)}s")
 
-    def _refused(self, kind: Kind, error: Forbidden) -> None:
-        if kind in self._forbidden:
+    def _report(self, kind: Kind, error: Exception, seconds: int) -> None:
+        if isinstance(error, Forbidden):
+            rule = f'apiGroups: ["{GROUPS.get(kind, "")}"], resources: ["{kind}"], verbs: ["list", "watch"]'
+            log.error(f"not allowed to list and watch {kind}, the ClusterRole needs {{{rule}}}: {error}")
             return
-        self._forbidden.add(kind)
-        rule = f'apiGroups: ["{GROUPS.get(kind, "")}"], resources: ["{kind}"], verbs: ["list", "watch"]'
-        log.error(f"not allowed to list and watch {kind}, the ClusterRole needs {{{rule}}}: {error}")
+        away = f" for {seconds}s" if seconds else ""
+        known = ", answering from what is known" if kind in self._known else ""
+        write = log.error if isinstance(error, Unauthorized | CredentialsError) else log.warning
+        write(f"no {kind} from the Kubernetes API at {self._url}{away}{known}: {in_words(error)}")
+
+
+def in_words(error: Exception) -> str:
+    hint = " (the API does not accept the credentials)" if isinstance(error, Unauthorized) else ""
+    return f"{error}{hint}"

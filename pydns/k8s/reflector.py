@@ -21,7 +21,7 @@ from typing import Final
 import msgspec
 
 from pydns.k8s.backoff import Backoff
-from pydns.k8s.health import ApiHealth, Forbidden
+from pydns.k8s.health import ApiHealth, Forbidden, Unauthorized
 from pydns.k8s.objects import Object
 from pydns.k8s.store import Key, Store, key_of
 from pydns.k8s.transport import Response, Transport, TransportError
@@ -38,8 +38,10 @@ GRACE: Final = 30.0
 """Seconds past the end of a watch after which its silence means that the connection is dead."""
 SHORT: Final = 1.0
 """A watch that ends in less than this many seconds is no success."""
+SHOWN: Final = 200
+"""Characters shown of a refusal that is no Status object."""
 GONE: Final = 410
-FORBIDDEN: Final = 403
+REFUSALS: Final[Mapping[int, type[Exception]]] = {401: Unauthorized, 403: Forbidden}
 TOO_MANY: Final = 429
 OK: Final = 200
 
@@ -140,8 +142,7 @@ class Reflector:
             log.info(f"listing {self._resource.kind} anew: {error}")
             first, self._gone = not self._gone, True
             return first
-        reason = Forbidden(str(error)) if error.code == FORBIDDEN else error
-        self._health.failed(self._resource.kind, reason)
+        self._health.failed(self._resource.kind, REFUSALS[error.code](str(error)) if error.code in REFUSALS else error)
         return False
 
     # list
@@ -281,7 +282,8 @@ def api_error(body: bytes | msgspec.Raw, code: int, *, in_stream: bool = False) 
     try:
         status = decode_status(body)
     except msgspec.DecodeError:
-        return ApiError(code, f"the API answered with status {code}", in_stream=in_stream)
+        words = " ".join(bytes(body).decode(errors="replace").split())[:SHOWN]
+        return ApiError(code, f"the API answered with status {code}: {words}".rstrip(": "), in_stream=in_stream)
     return ApiError(status.code or code, status.message or f"status {code}", in_stream=in_stream)
 
 

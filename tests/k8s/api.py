@@ -46,6 +46,7 @@ class ScriptedApi:
 
     def __init__(self, *replies: Reply | TransportError, clock: Clock) -> None:
         self.requests: list[tuple[str, dict[str, str]]] = []
+        self.url = "https://api.example.com"
         self.closed = False
         self._replies = list(replies)
         self._clock = clock

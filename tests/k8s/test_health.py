@@ -1,9 +1,13 @@
-from pydns.k8s.health import ApiHealth, Forbidden
+import pytest
+
+from pydns.k8s.health import ApiHealth, Forbidden, Unauthorized
 from pydns.k8s.objects import Kind
 from pydns.k8s.source import Observer
+from pydns.k8s.transport import CredentialsError
 from tests.support import Clock
 
 LOST = OSError("connection refused")
+URL = "https://api:6443"
 
 
 class Reports(Observer):
@@ -16,7 +20,9 @@ class Reports(Observer):
 
 def test_one_line_when_lost_one_a_minute_while_away_one_when_back(log_lines: list[str]) -> None:
     clock, reports = Clock(1000.0), Reports()
-    health = ApiHealth(reports, clock)
+    health = ApiHealth(URL, reports, clock)
+    for kind in (Kind.SERVICE, Kind.SLICE):
+        health.ok(kind)
     for second in range(130):
         clock.now = 1000.0 + second
         health.failed(Kind.SERVICE, LOST)
@@ -25,29 +31,60 @@ def test_one_line_when_lost_one_a_minute_while_away_one_when_back(log_lines: lis
         health.ok(kind)
     rest = "answering from what is known: connection refused"
     assert log_lines == [
-        f"[WARNING] plugin/kubernetes: no services from the Kubernetes API, {rest}",
-        f"[WARNING] plugin/kubernetes: no services from the Kubernetes API for 60s, {rest}",
-        f"[WARNING] plugin/kubernetes: no services from the Kubernetes API for 120s, {rest}",
+        f"[WARNING] plugin/kubernetes: no services from the Kubernetes API at {URL}, {rest}",
+        f"[WARNING] plugin/kubernetes: no services from the Kubernetes API at {URL} for 60s, {rest}",
+        f"[WARNING] plugin/kubernetes: no services from the Kubernetes API at {URL} for 120s, {rest}",
         "[INFO] plugin/kubernetes: the Kubernetes API is back after 129s",
     ]
     assert reports.told == [(False, 1000.0), (True, 1129.0)]
 
 
+def test_lost_again_within_the_minute_is_told_again(log_lines: list[str]) -> None:
+    health = ApiHealth(URL, Observer(), Clock())
+    for _ in range(2):
+        health.failed(Kind.SERVICE, LOST)
+        health.ok(Kind.SERVICE)
+    assert [line.split("]")[0] for line in log_lines] == ["[WARNING", "[INFO"] * 2
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (LOST, "[WARNING] plugin/kubernetes: no pods from the Kubernetes API at https://api:6443: connection refused"),
+        (
+            Unauthorized("Unauthorized"),
+            "[ERROR] plugin/kubernetes: no pods from the Kubernetes API at https://api:6443: "
+            "Unauthorized (the API does not accept the credentials)",
+        ),
+        (
+            CredentialsError("getting credentials: exec: executable aws not found"),
+            "[ERROR] plugin/kubernetes: no pods from the Kubernetes API at https://api:6443: "
+            "getting credentials: exec: executable aws not found",
+        ),
+    ],
+)
+def test_before_the_first_list_nothing_is_known(error: Exception, line: str, log_lines: list[str]) -> None:
+    ApiHealth(URL, Observer(), Clock()).failed(Kind.POD, error)
+    assert log_lines == [line]
+
+
 def test_ok_is_silent_while_up(log_lines: list[str]) -> None:
     reports = Reports()
-    ApiHealth(reports, Clock()).ok(Kind.SERVICE)
+    ApiHealth(URL, reports, Clock()).ok(Kind.SERVICE)
     assert log_lines == []
     assert reports.told == []
 
 
-def test_refusal_is_told_again_after_it_was_lifted(log_lines: list[str]) -> None:
-    health = ApiHealth(Observer(), Clock())
-    for _ in range(2):
+def test_refusal_is_told_once_a_minute_and_after_it_was_lifted(log_lines: list[str]) -> None:
+    clock = Clock()
+    health = ApiHealth(URL, Observer(), clock)
+    for seconds in (0, 1, 59):
+        clock.now += seconds
         health.failed(Kind.SLICE, Forbidden("no"))
-        health.failed(Kind.SLICE, Forbidden("no"))
-        health.ok(Kind.SLICE)
+    health.ok(Kind.SLICE)
+    health.failed(Kind.SLICE, Forbidden("no"))
     refused = [line for line in log_lines if line.startswith("[ERROR]")]
-    assert refused == 2 * [
+    assert refused == 3 * [
         "[ERROR] plugin/kubernetes: not allowed to list and watch endpointslices, the ClusterRole needs "
         '{apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["list", "watch"]}: no'
     ]

@@ -56,7 +56,7 @@ async def mirror(*replies: Reply | TransportError, params: dict[str, str] | None
         RESOURCES[Kind.SERVICE],
         one.api,
         one.store,
-        ApiHealth(Observer(), clock),
+        ApiHealth(one.api.url, Observer(), clock),
         params=params,
         seen=one.seen.append,
         listed=one.listed,
@@ -206,7 +206,7 @@ async def test_api_away_keeps_what_is_known_and_backs_off(log_lines: list[str]) 
         assert 20 < len(one.api.requests) <= 24
     lost = [line for line in log_lines if "connection reset" in line]
     assert lost[0] == (
-        "[WARNING] plugin/kubernetes: no services from the Kubernetes API, "
+        "[WARNING] plugin/kubernetes: no services from the Kubernetes API at https://api.example.com, "
         "answering from what is known: connection reset"
     )
     assert 2 <= len(lost) <= 8
@@ -222,6 +222,24 @@ async def test_forbidden_names_verb_and_resource_once(log_lines: list[str]) -> N
         "[ERROR] plugin/kubernetes: not allowed to list and watch services, the ClusterRole needs "
         f'{{apiGroups: [""], resources: ["services"], verbs: ["list", "watch"]}}: {message}'
     ]
+
+
+@pytest.mark.parametrize(
+    ("reply", "line"),
+    [
+        (refusal(401, "Unauthorized"), "[ERROR] {no}: Unauthorized (the API does not accept the credentials)"),
+        (
+            Reply(b"Client sent an HTTP request to an HTTPS server.\n", status=400),
+            "[WARNING] {no}: the API answered with status 400: Client sent an HTTP request to an HTTPS server.",
+        ),
+        (Reply(b"", status=404), "[WARNING] {no}: the API answered with status 404"),
+    ],
+)
+async def test_what_the_api_says_is_told(reply: Reply, line: str, log_lines: list[str]) -> None:
+    async with mirror(reply, reply):
+        pass
+    no = "plugin/kubernetes: no services from the Kubernetes API at https://api.example.com"
+    assert log_lines == [line.format(no=no)]
 
 
 async def test_server_error_while_listing_is_tried_again_as_a_stream() -> None:

@@ -20,7 +20,8 @@ the API is then not used.
 
 The start waits until all objects are known, at most `startup_timeout`.  Until they are, names that are not known get
 SERVFAIL instead of NXDOMAIN, and *ready* says so.  When the API goes away later, answers are given from what is known;
-the log tells, and `coredns_kubernetes_api_up` is 0.
+the log tells each minute for how long, and `coredns_kubernetes_api_up` is 0: alert on `coredns_kubernetes_api_up == 0`
+for 5 minutes.
 
 ## Metadata
 
