@@ -42,8 +42,17 @@ def build(corefile: Corefile, process: Process) -> Instance:
     """Make what ``corefile`` describes, without starting it.  Raises the first of its errors."""
     draft = Draft(corefile, process)
     if draft.problems:
-        raise draft.problems[0]
+        raise _first(draft.problems, process.corefile)
     return draft.instance()
+
+
+def _first(problems: Sequence[CorefileError], path: str) -> CorefileError:
+    """The first problem, with a hint where there are others."""
+    first, count = problems[0], len(set(map(str, problems)))
+    if count > 1:
+        all_shown = f"pydns check {path} shows all {count} problems"
+        first.hint = f"{first.hint}; {all_shown}" if first.hint else all_shown
+    return first
 
 
 @dataclass

@@ -19,13 +19,14 @@ that, whoami on port 53.  SIGUSR1 reloads the Corefile, SIGTERM stops the server
 
 _COMMANDS = """\
 commands:
-  pydns check FILE       show what is wrong in a Corefile, and in which order its plugins run
+  pydns check FILE...    show what is wrong in Corefiles, and in which order their plugins run
   pydns plugins [NAME]   the plugins served, or one plugin's manual page
 
 examples:
   pydns -conf Corefile
-  pydns -conf Corefile -dns.port 1053 --kubeconfig ~/.kube/config
-  pydns -conf Corefile -dns.port 1053 --manifests manifests/
+  pydns -conf Corefile --kubeconfig ~/.kube/config
+  pydns -conf Corefile -dns.port 1053 --manifests manifests/   zones without a port in the Corefile on port 1053
+  kubectl -n kube-system get configmap coredns -o 'jsonpath={.data.Corefile}' | pydns check -
 """
 
 _SWITCHES = ("quiet", "plugins", "version")
@@ -54,7 +55,7 @@ def _serve_parser() -> ArgumentParser:
     add = parser.add_argument
     add("-conf", "--conf", metavar="FILE", help='Corefile to load (default "Corefile"); "stdin" reads standard input')
     add("-dns.port", "--dns.port", "-p", type=_port, default=53, dest="dns_port", metavar="N",
-        help="port of zones that name none (default 53)")  # fmt: skip
+        help="port of zones that name none (default 53); .:53 stays on 53")  # fmt: skip
     add("-quiet", "--quiet", action="store_true", help="do not say what is served when it is")
     add("-pidfile", "--pidfile", type=Path, metavar="FILE", help="file to write the process ID to")
     add("-plugins", "--plugins", action="store_true", help="list the plugins and exit")
@@ -122,12 +123,12 @@ def _list_plugins() -> int:
 
 def _check(words: Sequence[str]) -> int:
     parser = ArgumentParser(
-        "pydns check", description="Show what is wrong in a Corefile, and in which order its plugins run."
+        "pydns check", description="Show what is wrong in Corefiles, and in which order their plugins run."
     )
-    parser.add_argument("file", metavar="FILE", help="the Corefile")
-    from pydns.tools.check import check
+    parser.add_argument("files", metavar="FILE", nargs="+", help="a Corefile; - reads standard input")
+    from pydns.tools.check import check_all
 
-    return check(parser.parse_args(words).file)
+    return check_all(parser.parse_args(words).files)
 
 
 def _plugins(words: Sequence[str]) -> int:

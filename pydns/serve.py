@@ -43,7 +43,7 @@ class Configuration:
 
     def make(self) -> Instance:
         """Read the Corefile and make what it describes; its warnings are logged.  Raises CorefileError."""
-        corefile = self._stdin or build.load(self._options.conf, self._options.dns_port)
+        corefile = self._stdin or build.load(self._options.conf, self._options.dns_port, go_on=True)
         if self._options.conf == "stdin":
             self._stdin = corefile
         instance = build.build(corefile, self._process)

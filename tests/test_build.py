@@ -247,6 +247,27 @@ def test_a_draft_has_all_problems() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "corefile, problem",
+    [
+        (
+            ". {\nrewrite\n}\nb {\nroute53\n}",
+            "plugin/rewrite: Corefile:2 - Error during parsing: plugin 'rewrite' is not served by this version yet"
+            " (pydns check Corefile shows all 2 problems)",
+        ),
+        (
+            ". {\nroute53\nazure\n}",
+            "plugin/route53: Corefile:2 - Error during parsing: plugin 'route53' is not part of pydns"
+            " (it is for a cloud provider's DNS; pydns check Corefile shows all 2 problems)",
+        ),
+    ],
+)
+def test_the_first_problem_says_where_the_others_are(corefile: str, problem: str) -> None:
+    with pytest.raises(CorefileError) as raised:
+        made(corefile)
+    assert str(raised.value) == problem
+
+
 def test_views_share_a_zone() -> None:
     (only,) = problems("a {\nview x\n}\na {\n}")
     assert "plugin 'view' is not served" in only

@@ -108,6 +108,8 @@ def test_check_and_plugins_are_commands(tmp_path: Path, capsys: pytest.CaptureFi
     (tmp_path / "Corefile").write_text(".:1053 {\n    whoami\n}\n")
     assert cli.main(["check", str(tmp_path / "Corefile")]) == 0
     assert "queries pass: whoami" in capsys.readouterr().out
+    assert cli.main(["check", str(tmp_path / "Corefile"), str(tmp_path / "nosuch")]) == 1
+    assert "== " in capsys.readouterr().out
     assert cli.main(["plugins", "whoami"]) == 0
     assert capsys.readouterr().out.startswith("# whoami\n")
 

@@ -106,6 +106,11 @@ async def test_some_signals_do_not_wait(
     "text, error",
     [
         (". {\nwhoamy\n}\n", "Corefile:2 - Error during parsing: Unknown directive 'whoamy' (did you mean 'whoami'?)"),
+        (
+            ". {\nwhoamy\nrewrite\n}\n",
+            "Corefile:2 - Error during parsing: Unknown directive 'whoamy'"
+            " (did you mean 'whoami'?; pydns check Corefile shows all 2 problems)",
+        ),
         (None, "loading Caddyfile via flag: open Corefile: no such file or directory"),
     ],
 )

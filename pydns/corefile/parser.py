@@ -16,6 +16,7 @@ import hashlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 from pydns.corefile.cursor import Cursor
@@ -28,6 +29,7 @@ from pydns.corefile.variables import expand
 
 MAX_EXPANSIONS = 10000
 DEFAULT_FILE = "Corefile"
+_NO_DEFAULTS = "as in CoreDNS, a variable can have no default in the Corefile"
 _IMPORT_HINT = "CoreDNS gives snippets no arguments; a variable such as {$NAME} can carry one"
 
 
@@ -261,12 +263,22 @@ class _Parser(Cursor):
 
     def _expand(self, token: Token) -> str:
         try:
-            return expand(token.text, self.environ)
+            return expand(token.text, partial(self._value, token))
         except ValueError as error:
             raise self.error(str(error)) from None
 
-    def _warn(self, message: str) -> None:
-        self.warnings.append(located_warning(message, self.current.file, self.current.line))
+    def _value(self, token: Token, variable: str) -> str:
+        if variable not in self.environ:
+            hint = f" ({_NO_DEFAULTS})" if ":" in variable else ""
+            self._warn(f"environment variable {variable} is not set{hint}", token)
+        return self.environ.get(variable, "")
+
+    def _warn(self, message: str, token: Token | None = None) -> None:
+        """Note it once, for ``token`` or the current one."""
+        place = token or self.current
+        warning = located_warning(message, place.file, place.line)
+        if warning not in self.warnings:
+            self.warnings.append(warning)
 
     # Snippets and imports.
 

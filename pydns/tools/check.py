@@ -1,4 +1,4 @@
-"""``pydns check FILE``: what is wrong in a Corefile, and in which order its plugins really run.
+"""``pydns check FILE...``: what is wrong in a Corefile, and in which order its plugins really run.
 
 Nothing is started, and no API is asked.  All problems are shown, not only the first; behind one of the grammar itself,
 such as a missing brace, nothing more is read.
@@ -6,7 +6,7 @@ such as a missing brace, nothing more is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pydns import build
 from pydns.corefile.line import CorefileError
@@ -15,8 +15,18 @@ from pydns.metrics import Metrics
 from pydns.plugin import Block, Process
 
 
+def check_all(paths: Sequence[str]) -> int:
+    """Print the report on each Corefile, below its name where there are several; 1 where one would not start."""
+    status = 0
+    for number, path in enumerate(paths):
+        if len(paths) > 1:
+            print("\n" * bool(number) + f"== {path}")
+        status |= check("stdin" if path == "-" else path)
+    return status
+
+
 def check(path: str) -> int:
-    """Print the report on the Corefile ``path``; 1 where it would not start, else 0."""
+    """Print the report on the Corefile ``path`` ("stdin" is standard input); 1 where it would not start, else 0."""
     try:
         corefile = build.load(path, go_on=True)
     except CorefileError as problem:

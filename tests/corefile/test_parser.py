@@ -57,6 +57,31 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         load("stdin", environ={}, plugins=PLUGINS)
 
 
+@pytest.mark.parametrize(
+    ("text", "warnings"),
+    [
+        ("a {\nlog {$A} {%A%}\n}\n", []),
+        ("a {\nlog {$EMPTY}\n}\n", []),
+        ("a {\nlog {$B} {$B}\n}\n", ["Corefile:2 - Warning: environment variable B is not set"]),
+        ("{%B%}a {\n}\n", ["Corefile:1 - Warning: environment variable B is not set"]),
+        (
+            "(s) {\nlog {$B}\n}\na {\nimport s\nimport s\n}\n",
+            ["Corefile:2 - Warning: environment variable B is not set"],
+        ),
+        ("(s) {\nimport {$B}t\n}\na {\nlog\n}\n", ["Corefile:2 - Warning: environment variable B is not set"]),
+        (
+            "a {\ncache {$TTL:30}\n}\n",
+            [
+                "Corefile:2 - Warning: environment variable TTL:30 is not set"
+                " (as in CoreDNS, a variable can have no default in the Corefile)"
+            ],
+        ),
+    ],
+)
+def test_variables_that_are_not_set_are_named(text: str, warnings: list[str]) -> None:
+    assert parse(text, environ={"A": "a", "EMPTY": ""}, plugins=PLUGINS).warnings == warnings
+
+
 def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
     (tmp_path / "Corefile").write_bytes(b"a.test {\nlog \xff\n}\n")
     corefile = load(str(tmp_path / "Corefile"), environ={}, plugins=PLUGINS)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from pydns.tools.check import check
+from pydns.tools.check import check, check_all
 
 
 @pytest.fixture(autouse=True)
@@ -114,6 +115,21 @@ def test_all_that_can_be_found_is_told_at_once(
     found = lines[: lines.index("")]
     assert [line[: len(problem)] for line, problem in zip(found, problems, strict=True)] == problems
     assert lines[-1] == f"{len(problems)} problem{'s' * (len(problems) > 1)}: the server would not start"
+
+
+def test_several_files(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("good").write_text("a {\n}\n")
+    monkeypatch.setattr("sys.stdin", io.StringIO("a {\nnosuch\n}\n"))
+    assert check_all(["good", "-"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "== good"
+    assert lines[lines.index("== -") - 1 :][:3] == [
+        "",
+        "== -",
+        "/dev/stdin:2 - Error during parsing: Unknown directive 'nosuch'",
+    ]
+    assert check_all(["good"]) == 0
+    assert capsys.readouterr().out.startswith("a.:53\n")
 
 
 def test_a_missing_file_is_a_problem(capsys: pytest.CaptureFixture[str]) -> None:
