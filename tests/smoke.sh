@@ -6,7 +6,7 @@ server=$!
 trap 'pkill -TERM -P "$server" 2>/dev/null || true; rm -f "$log"' EXIT
 
 fail() { echo "smoke: $1" >&2; cat "$log" >&2; exit 1; }
-until curl -fs http://127.0.0.1:18181/ready >/dev/null; do
+until curl -fs http://127.0.0.1:18181/ready >/dev/null && grep -q Ctrl-C "$log"; do
     kill -0 "$server" 2>/dev/null || fail "pydns did not start"
     sleep 0.2
 done

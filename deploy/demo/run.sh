@@ -1,6 +1,9 @@
 # Serve the demo cluster (deploy/demo/*.yaml) with the blocks of Corefile.example, on ports that need no privilege.
 set -eu
-cat <<'HINTS'
+
+hints() {
+    cat <<'HINTS'
+
 pydns serves the cluster described in deploy/demo/*.yaml on 127.0.0.1:1053 (UDP and TCP). Change a file and see.
 Try, in another terminal:
 
@@ -17,4 +20,11 @@ Try, in another terminal:
 Stop it with Ctrl-C.
 
 HINTS
-exec "${PYDNS:-.venv/bin/pydns}" -conf deploy/demo/Corefile --manifests deploy/demo
+}
+
+pidfile=$(mktemp)  # pydns fills it once it serves, and removes it at its end
+while kill -0 $$ 2>/dev/null; do
+    if [ -s "$pidfile" ]; then hints; exit; fi
+    sleep 0.1
+done && rm -f "$pidfile" &
+exec "${PYDNS:-.venv/bin/pydns}" -conf deploy/demo/Corefile --manifests deploy/demo -pidfile "$pidfile"
