@@ -13,7 +13,8 @@ from pydns.corefile.parser import parse
 from pydns.tools.pages import page
 from tests.server.parts import make_process
 
-FOLDER = Path(__file__).parent.parent / "docs" / "plugins"
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "docs" / "plugins"
 EXAMPLE = re.compile(r"^```corefile\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 EXAMPLES = [
     pytest.param(example, id=f"{name} {number}")
@@ -24,6 +25,21 @@ EXAMPLES = [
 
 def test_every_plugin_has_a_page() -> None:
     assert {path.stem for path in FOLDER.glob("*.md")} == registry.PLUGINS.keys()
+
+
+def test_the_readme_names_every_plugin_of_coredns() -> None:
+    """Each as served, as not served yet, or as out of scope."""
+    text = (ROOT / "README.md").read_text()
+    assert set(re.findall(r"^\| \[(\w+)\]", text, re.MULTILINE)) == registry.PLUGINS.keys()
+    assert named_behind("that are not served yet: ", text) == sorted(
+        set(registry.ORDER) - registry.PLUGINS.keys() - registry.OUT_OF_SCOPE.keys()
+    )
+    assert named_behind("a location database): ", text) == sorted(registry.OUT_OF_SCOPE)
+
+
+def named_behind(words: str, text: str) -> list[str]:
+    """What is listed from ``words`` to the end of the sentence."""
+    return re.split(r",\s+", text.partition(words)[2].partition(".")[0])
 
 
 @pytest.mark.parametrize("name", sorted(registry.PLUGINS))
