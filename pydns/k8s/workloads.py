@@ -152,26 +152,30 @@ def checked_family(document: Document, address: str) -> str:
 
 
 def derived_pods(document: Document, written: Mapping[str, RunningPod]) -> Iterator[RunningPod]:
-    """The Pods of one workload that are not among `written`, the Pods of its namespace by name."""
+    """The Pods of one workload, unless some of them are among `written`, the Pods of its namespace by name.
+
+    Whoever writes out some of them, as the export of a running cluster does, has written out all there are.
+    """
     spec = document.read(Workload).spec
     selector = spec.selector.selector()
-    there = sum(selector.matches(pod.labels) for pod in written.values()) if selector.requirements else 0
-    for name in pod_names(document, spec, there):
+    if selector.requirements and any(selector.matches(pod.labels) for pod in written.values()):
+        return
+    for name in pod_names(document, spec):
         if name not in written:
             yield template_pod(document, spec, name)
 
 
-def pod_names(document: Document, spec: WorkloadSpec, there: int) -> Iterable[str]:
-    """The names Kubernetes would give, generated parts by hash; `there` Pods of the workload are written out."""
+def pod_names(document: Document, spec: WorkloadSpec) -> Iterable[str]:
+    """The names Kubernetes would give, generated parts by hash."""
     name, owner = document.name, f"{document.kind}/{document.namespace}/{document.name}"
     replicas = 1 if spec.replicas is None else spec.replicas
     match document.kind:
         case "StatefulSet":
             return (f"{name}-{spec.ordinals.start + ordinal}" for ordinal in range(replicas))
         case "DaemonSet":
-            return [f"{name}-{suffix(owner, 5)}"] if there == 0 else []
+            return [f"{name}-{suffix(owner, 5)}"]
     generated = f"{name}-{suffix(owner, 10)}"
-    return (f"{generated}-{suffix(f'{owner}/{number}', 5)}" for number in range(there, replicas))
+    return (f"{generated}-{suffix(f'{owner}/{number}', 5)}" for number in range(replicas))
 
 
 def template_pod(document: Document, spec: WorkloadSpec, name: str) -> RunningPod:

@@ -75,12 +75,15 @@ def test_deployment_pods_are_named_as_a_replica_set_names_them() -> None:
     assert second.startswith(f"web-{generated}-")
 
 
-def test_written_pods_take_the_place_of_derived_ones() -> None:
-    deployment = workload("Deployment", spec="replicas: 3")
-    found = names(deployment, written("web-mine-a"), written("web-mine-b"), written("other", meta="labels: {app: api}"))
-    assert len(found) == 4
-    assert {"web-mine-a", "web-mine-b", "other"} < set(found)
+def test_a_workload_whose_pods_are_written_out_gets_no_others() -> None:
+    other = written("other", meta="labels: {app: api}")
+    assert names(workload("Deployment", spec="replicas: 3"), written("web-mine-a"), other) == ["other", "web-mine-a"]
     assert names(workload("DaemonSet"), written("web-mine")) == ["web-mine"]
+    assert names(workload("StatefulSet", spec="replicas: 3"), written("web-0"), other) == ["other", "web-0"]
+    assert len(names(workload("Deployment", spec="replicas: 3"), other)) == 4
+
+
+def test_a_pod_written_under_the_name_of_a_derived_one_takes_its_place() -> None:
     one = written("web-1", "status: {podIP: 10.244.0.9}", meta="labels: {}")
     states = pods(workload("StatefulSet", spec="replicas: 2"), one)
     assert [(pod.name, pod.addresses.get(IPV6) is None) for pod in states] == [("web-0", False), ("web-1", True)]
@@ -178,5 +181,6 @@ def test_errors(manifest: str, error: str) -> None:
     ],
 )
 def test_selector_expressions(expression: str, matched: bool) -> None:
-    deployment = workload("Deployment").replace("matchLabels: {app: web}", f"matchExpressions: [{expression}]")
-    assert len(names(deployment, written("mine"))) == (1 if matched else 2)
+    deployment = workload("Deployment", spec="replicas: 2")
+    deployment = deployment.replace("matchLabels: {app: web}", f"matchExpressions: [{expression}]")
+    assert len(names(deployment, written("mine"))) == (1 if matched else 3)
