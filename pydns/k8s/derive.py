@@ -1,12 +1,12 @@
 """The cluster that a set of manifests describes: what is written out, and what a control plane would add to it.
 
 Added are namespaces, the Service `kubernetes`, cluster IPs and, for Services with a selector, endpoint slices; Pods
-come from `workloads`.  What is written out wins.  The result depends on the manifests alone, so that two readings of
-the same files give the same answers.  Does not know files (`documents`) or who serves the result (`manifests`).
+come from `workloads`, slices for Endpoints from `mirror`.  What is written out wins.  The result depends on the
+manifests alone, so that two readings of the same files give the same answers.  Does not know files (`documents`) or who
+serves the result (`manifests`).
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import ip_address
 from itertools import islice
@@ -16,9 +16,11 @@ from msgspec import Struct
 
 from pydns.k8s.addresses import IPV4, IPV6, Pools, family_of, suffix
 from pydns.k8s.documents import Document
+from pydns.k8s.mirror import mirrored
 from pydns.k8s.objects import EndpointSlice, Kind, Namespace, Object
 from pydns.k8s.source import Interest
 from pydns.k8s.store import Key, key_of
+from pydns.k8s.survey import is_read
 from pydns.k8s.wire import (
     SERVICE_LABEL,
     ConditionsWire,
@@ -32,7 +34,7 @@ from pydns.k8s.wire import (
     endpoint_slice,
     service,
 )
-from pydns.k8s.workloads import ENDED, NOT_WATCHED, WORKLOADS, RunningPod, running_pods
+from pydns.k8s.workloads import ENDED, NOT_WATCHED, RunningPod, running_pods
 
 SERVICE_NETWORKS: Final = ("10.96.0.0/12", "fd00:10:96::/112")
 KUBERNETES_IP: Final = "10.96.0.1"
@@ -41,7 +43,6 @@ NAME_LABEL: Final = "kubernetes.io/metadata.name"
 SLICE_SIZE: Final = 100
 MAX_PORT: Final = 65535
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-KINDS: Final = ("Namespace", "Service", "EndpointSlice", "Pod", *WORKLOADS)
 
 
 SlicePorts = tuple[tuple[str, int, str], ...]
@@ -134,7 +135,8 @@ def build(documents: Sequence[Document], interest: Interest) -> dict[Kind, dict[
     services = with_addresses([WrittenService(one) for one in known if one.kind == "Service"])
     pods = running_pods(known)
     slices = [written_slice(one) for one in known if one.kind == "EndpointSlice"]
-    derived = derived_slices(services, pods, {(one.namespace, one.service) for one, _ in slices})
+    written = {(one.namespace, one.service) for one, _ in slices}
+    derived = [*derived_slices(services, pods, written), *mirrored_slices(known, services, written)]
     objects: dict[Kind, Iterable[Labelled]] = {
         Kind.NAMESPACE: namespaces(documents),
         Kind.SERVICE: [*kubernetes_service(services), *(Labelled(service(one.wire), one.labels) for one in services)],
@@ -145,8 +147,8 @@ def build(documents: Sequence[Document], interest: Interest) -> dict[Kind, dict[
 
 
 def unique(documents: Iterable[Document]) -> list[Document]:
-    """Those of known kinds in the order of their names; of two for one object the later, as with kubectl apply."""
-    named = {(one.kind, one.namespace, one.name): one for one in documents if one.kind in KINDS}
+    """Those that are read in the order of their names; of two for one object the later, as with kubectl apply."""
+    named = {(one.kind, one.namespace, one.name): one for one in documents if is_read(one)}
     for document in named.values():
         check_names(document)
     return [named[key] for key in sorted(named)]
@@ -154,6 +156,7 @@ def unique(documents: Iterable[Document]) -> list[Document]:
 
 def check_names(document: Document) -> None:
     """Names that become labels of domain names must be such labels, as the API server demands."""
+    document.check_name()
     labels = {".metadata.namespace": document.namespace}
     if document.kind in ("Service", "Namespace"):
         labels[".metadata.name"] = document.name
@@ -171,9 +174,9 @@ def namespaces(documents: Iterable[Document]) -> list[Labelled]:
     """Those written out and those that objects are in."""
     labels: dict[str, Mapping[str, str]] = {name: {} for name in NAMESPACES}
     for document in documents:
-        if document.kind == "Namespace":
+        if document.kind == "Namespace" and is_read(document):
             labels[document.name] = document.read(MetaManifest).metadata.labels or {}
-        elif "namespace" in document.data["metadata"]:
+        elif "namespace" in document.metadata:
             labels.setdefault(document.namespace, {})
     return [Labelled(Namespace(name), {NAME_LABEL: name, **own}) for name, own in sorted(labels.items())]
 
@@ -237,6 +240,17 @@ def derived_slices(
             yield from service_slices(one, by_namespace.get(namespace, []))
 
 
+def mirrored_slices(
+    documents: Iterable[Document], services: Iterable[WrittenService], written: set[Key]
+) -> Iterator[Labelled]:
+    """The slices of Endpoints whose Service selects no Pods and has no slice `written` out."""
+    manual = {(one.document.namespace, one.document.name) for one in services if not one.rules.selector} - written
+    for document in documents:
+        if document.kind == "Endpoints" and (document.namespace, document.name) in manual:
+            for wire in mirrored(document):
+                yield Labelled(endpoint_slice(wire), wire.metadata.labels or {})
+
+
 def service_slices(owner: WrittenService, pods: Iterable[RunningPod]) -> Iterator[Labelled]:
     """One slice for each family, each set of ports and each hundred Pods."""
     wanted = (owner.rules.selector or {}).items()
@@ -297,8 +311,3 @@ def slice_endpoint(owner: WrittenService, family: str, pod: RunningPod) -> Endpo
         hostname=pod.hostname if named else None,
         target_ref=TargetWire(pod.name),
     )
-
-
-def skipped_kinds(documents: Iterable[Document]) -> Counter[str]:
-    """How many objects there are of each kind that DNS has no use for."""
-    return Counter(one.kind for one in documents if one.kind not in KINDS)

@@ -16,6 +16,8 @@ import yaml
 from pydns.k8s.source import SourceError
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
+NULL: Final = "tag:yaml.org,2002:null"
+OBJECT: Final = ("apiVersion", "metadata", "items")
 FAULT = re.compile(r"(?P<what>.*?)(?: - at `(?:key` in `)?\$(?P<path>.*)`)?", re.DOTALL)
 STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 PLAIN: Final = {
@@ -46,7 +48,7 @@ Loader.yaml_implicit_resolvers = {
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One object; `node` is what the YAML parser read it from."""
+    """One object; `node` is what the YAML parser read it from, `data` empty where that is no Kubernetes object."""
 
     file: str
     data: Mapping[str, Any]
@@ -54,22 +56,44 @@ class Document:
 
     @property
     def kind(self) -> str:
-        return str(self.data["kind"])
+        return str(self.data.get("kind", ""))
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        found = self.data.get("metadata")
+        return found if isinstance(found, dict) else {}
 
     @property
     def name(self) -> str:
-        return str(self.data["metadata"]["name"])
+        return str(self.metadata.get("name") or "")
 
     @property
     def namespace(self) -> str:
-        return str(self.data["metadata"].get("namespace") or "default")
+        return str(self.metadata.get("namespace") or "default")
+
+    @property
+    def title(self) -> str:
+        """Kind, namespace and name, for people to read."""
+        return " ".join((self.kind, self.name if self.kind == "Namespace" else f"{self.namespace}/{self.name}"))
+
+    def place(self, path: str = "") -> str:
+        """File and line of the value at `path`, a path such as `.spec.ports[0].port`."""
+        return f"{self.file}:{line_of(self.node, path)}"
+
+    def remark(self, path: str, message: str) -> str:
+        """Something about the value at `path`, with the place where it is written."""
+        where = f"{path.lstrip('.')}: " if path else ""
+        return f"{self.place(path)} - {self.title}: {where}{message}"
 
     def error(self, path: str, message: str) -> ManifestError:
-        """What is wrong with the value at `path`, a path such as `.spec.ports[0].port`."""
-        line = line_of(self.node, path)
-        where = f"{path.lstrip('.')}: " if path else ""
-        namespace = "" if self.kind == "Namespace" else f"{self.namespace}/"
-        return ManifestError(f"{self.file}:{line} - {self.kind} {namespace}{self.name}: {where}{message}")
+        """What is wrong with the value at `path`."""
+        return ManifestError(self.remark(path, message))
+
+    def check_name(self) -> None:
+        """Raise ManifestError unless the object says what it is called."""
+        name = self.metadata.get("name")
+        if not name or not isinstance(name, str):
+            raise ManifestError(f"{self.place('.metadata')} - {self.kind}: metadata.name is missing, or is no string")
 
     def read(self, type_: type[T]) -> T:
         """The fields that `type_` declares; raises ManifestError for a value of another type."""
@@ -124,6 +148,17 @@ def manifest_files(paths: Sequence[str]) -> Iterator[Path]:
             raise ManifestError(f"{path}: {(error.strerror or str(error)).lower()}")
 
 
+def unread_folders(paths: Sequence[str]) -> list[str]:
+    """The folders in the directories given that are not given themselves; their files are not read."""
+    directories = [path for path in map(Path, paths) if path.is_dir()]
+    given = {path.resolve() for path in directories}
+    try:
+        inner = [one for path in directories for one in path.iterdir() if one.is_dir() and not one.name.startswith(".")]
+    except OSError as error:
+        raise ManifestError(f"{error.filename}: {(error.strerror or str(error)).lower()}")
+    return sorted(str(one) for one in inner if one.resolve() not in given)
+
+
 def directory_files(path: Path) -> list[Path]:
     return sorted(file for file in path.iterdir() if is_manifest(file) and file.is_file())
 
@@ -140,13 +175,14 @@ def read_file(path: Path) -> bytes:
 
 
 def parse(file: str, text: bytes) -> Iterator[Document]:
-    """The objects of one file, those of lists one by one; raises ManifestError."""
+    """The objects of one file, those of lists one by one, and what is none; raises ManifestError."""
     try:
         loader = Loader(text)
         while loader.check_node():
             node = loader.get_node()
-            data = construct(loader, file, node)
-            if data is not None:
+            if node.tag != NULL:
+                # What has no kind is not looked at further: other tools' YAML has tags of its own.
+                data = construct(loader, file, node) if child_of(node, "kind", "") else None
                 yield from objects(file, data, node)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -167,13 +203,16 @@ def construct(loader: Loader, file: str, node: yaml.Node) -> Any:
 
 
 def objects(file: str, data: Any, node: yaml.Node) -> Iterable[Document]:
-    if not isinstance(data, dict) or not isinstance(data.get("kind"), str):
-        raise ManifestError(
-            f"{file}:{first_line(node)} - no Kubernetes object: a mapping with apiVersion, kind and metadata is needed"
-        )
+    if not is_object(data):
+        return [Document(file, {}, node)]
     if data["kind"].endswith("List") and "items" in data:
         return list_items(file, data, node)
-    return [checked(Document(file, data, node))]
+    return [Document(file, data, node)]
+
+
+def is_object(data: Any) -> bool:
+    """Whether this is meant to be a Kubernetes object; a Helm chart's values may have a `kind` too."""
+    return isinstance(data, dict) and isinstance(data.get("kind"), str) and any(field in data for field in OBJECT)
 
 
 def list_items(file: str, data: Mapping[str, Any], node: yaml.Node) -> Iterator[Document]:
@@ -183,12 +222,3 @@ def list_items(file: str, data: Mapping[str, Any], node: yaml.Node) -> Iterator[
         raise ManifestError(f"{file}:{line_of(node, '.items')} - items: a list is needed")
     for item, child in zip(items, found[1].value, strict=False):
         yield from objects(file, item, child)
-
-
-def checked(document: Document) -> Document:
-    """The document, if it says what it is called."""
-    metadata = document.data.get("metadata")
-    line = line_of(document.node, ".metadata")
-    if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str) or not metadata["name"]:
-        raise ManifestError(f"{document.file}:{line} - {document.kind}: metadata.name is missing, or is no string")
-    return document

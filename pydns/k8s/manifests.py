@@ -10,7 +10,7 @@ Knows neither YAML (`documents`) nor Kubernetes (`derive`).
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from hashlib import blake2b
 from pathlib import Path
@@ -18,11 +18,20 @@ from typing import Final
 
 import watchfiles
 
-from pydns.k8s.derive import build, skipped_kinds
-from pydns.k8s.documents import Document, ManifestError, is_manifest, manifest_files, parse, read_file
+from pydns.k8s.derive import build
+from pydns.k8s.documents import (
+    Document,
+    ManifestError,
+    is_manifest,
+    manifest_files,
+    parse,
+    read_file,
+    unread_folders,
+)
 from pydns.k8s.objects import Kind, Object
 from pydns.k8s.source import Clock, Interest
 from pydns.k8s.store import Key, Store
+from pydns.k8s.survey import is_read, skipped_kinds, warnings
 from pydns.log import for_plugin
 from pydns.tasks import Tasks
 
@@ -36,12 +45,15 @@ Changes = Callable[[Sequence[str]], AsyncGenerator[object, None]]
 
 
 class Manifests:
-    """The files at some paths, and the cluster they describe."""
+    """The files at some paths, and the cluster they describe; `count` is how many objects are written in them."""
 
     def __init__(self, paths: Sequence[str], interest: Interest) -> None:
+        self.count = 0
         self._paths = paths
         self._interest = interest
         self._digests: dict[Path, bytes] | None = None
+        self._warned: set[str] = set()
+        self._skipped: Mapping[str, int] = {}
 
     def read(self) -> Mapping[Kind, dict[Key, Object]] | None:
         """The cluster's objects, or None where no file changed since the last call; raises ManifestError."""
@@ -51,15 +63,29 @@ class Manifests:
             return None
         self._digests = digests
         documents = [document for path, text in texts.items() for document in parse(str(path), text)]
-        report(documents)
-        return build(documents, self._interest)
+        cluster = build(documents, self._interest)
+        self.count = sum(map(is_read, documents))
+        self._report(documents)
+        return cluster
 
+    def _report(self, documents: Sequence[Document]) -> None:
+        """Log what a person should know of the manifests and was not told of them last time."""
+        skipped = skipped_kinds(documents)
+        if skipped and skipped != self._skipped:
+            kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(skipped.items()))
+            log.info(f"of {len(documents)} manifests skipped {kinds}")
+        self._skipped = skipped
+        found = dict.fromkeys((*self._odd_paths(), *warnings(documents)))
+        for warning in found:
+            if warning not in self._warned:
+                log.warning(warning)
+        self._warned = set(found)
 
-def report(documents: Sequence[Document]) -> None:
-    skipped = skipped_kinds(documents)
-    if skipped:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(skipped.items()))
-        log.info(f"of {len(documents)} manifests skipped {kinds}")
+    def _odd_paths(self) -> Iterator[str]:
+        if not self.count:
+            yield f"no objects in {', '.join(self._paths)}"
+        for folder in unread_folders(self._paths):
+            yield f"subfolder {folder} is not read; name it after --manifests if it is meant"
 
 
 class ManifestSource:
@@ -97,13 +123,15 @@ class ManifestSource:
         """True once started: the files are read before `start` returns."""
         return self.store.synced
 
-    async def _load(self) -> None:
+    async def _load(self) -> bool:
+        """Read the files if they changed; whether they did."""
         cluster = await asyncio.to_thread(self._manifests.read)
         if cluster is None:
-            return
+            return False
         for kind, items in cluster.items():
             self.store.replace(kind, items)
         self._complaints.clear()
+        return True
 
     async def _follow(self) -> None:
         while True:
@@ -118,7 +146,9 @@ class ManifestSource:
 
     async def _reload(self) -> None:
         try:
-            await self._load()
+            if await self._load():
+                count = self._manifests.count
+                log.info(f"manifests reloaded: {count} object{'' if count == 1 else 's'}")
         except ManifestError as error:
             self._complain(f"manifests not reloaded, the last good ones stay: {error}")
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pydns.k8s.derive import build, skipped_kinds
+from pydns.k8s.derive import build
 from pydns.k8s.documents import ManifestError, parse
 from pydns.k8s.objects import NO_PORT, Endpoint, EndpointSlice, Kind, Port, Service
 from pydns.k8s.selectors import Selector
@@ -313,6 +313,68 @@ def test_addresses_of_type_fqdn_are_names() -> None:
     assert cluster(text).endpoints_by_ip("db.example.com") != ()
 
 
-def test_skipped_kinds_are_counted() -> None:
-    documents = parse("a.yaml", f"{service()}---\nkind: Job\nmetadata: {{name: a}}\n".encode())
-    assert skipped_kinds(documents) == {"Job": 1}
+ENDPOINTS = (
+    "kind: Endpoints\nmetadata: {name: web, namespace: shop, labels: {team: a}}\n"
+    "subsets:\n- addresses: [{ip: 192.0.2.1, hostname: one}, {ip: '2001:db8::1'}]\n"
+    "  notReadyAddresses: [{ip: 192.0.2.2}]\n  ports: [{name: http, port: 8080}]\n"
+)
+
+
+def test_endpoints_are_mirrored_by_family() -> None:
+    found = slices(service(), ENDPOINTS)
+    http = (Port("http", 8080, "TCP"),)
+    assert {one.address_type: (one.endpoints, one.ports) for one in found} == {
+        "IPv4": ((Endpoint("192.0.2.1", "one"),), http),
+        "IPv6": ((Endpoint("2001:db8::1"),), http),
+    }
+    assert len({one.name for one in found}) == 2
+
+
+SLICE = (
+    "kind: EndpointSlice\nmetadata: {name: mine, namespace: shop, labels: {kubernetes.io/service-name: web}}\n"
+    "addressType: IPv4\nendpoints: [{addresses: [192.0.2.9]}]\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("manifests", "addresses"),
+    [
+        ([ENDPOINTS], []),
+        ([service(SELECTING), ENDPOINTS], []),
+        ([service(), ENDPOINTS, SLICE], ["192.0.2.9"]),
+        ([service(), ENDPOINTS.replace("team: a", "endpointslice.kubernetes.io/skip-mirror: 'true'")], []),
+        ([service(), ENDPOINTS.replace("namespace: shop", "namespace: other")], []),
+        ([service(), "kind: Endpoints\nmetadata: {name: web, namespace: shop}\n"], []),
+    ],
+    ids=["no Service", "selector", "slice written out", "not to be mirrored", "other namespace", "no subsets"],
+)
+def test_endpoints_that_are_not_mirrored(manifests: list[str], addresses: list[str]) -> None:
+    assert [endpoint.address for one in slices(*manifests) for endpoint in one.endpoints] == addresses
+
+
+def test_endpoints_with_an_address_that_is_none() -> None:
+    with pytest.raises(ManifestError) as caught:
+        slices(service(), ENDPOINTS.replace("192.0.2.2", "db.example.com"))
+    assert str(caught.value) == "a.yaml:8 - Endpoints shop/web: subsets[0]: 'db.example.com' is no IP address"
+
+
+FOREIGN = [
+    "resources: [a.yaml]\n",
+    "kind: Deployment\nreplicas: 2\n",
+    "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n",
+    "apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: Web}\nspec: {template: {}}\n",
+    "apiVersion: example.com/v1\nkind: Namespace\nmetadata: 7\n",
+    "kind: Config\nmetadata: {name: 7, labels: [1]}\n",
+    "- !Ref x\n",
+]
+
+
+@pytest.mark.parametrize("manifest", FOREIGN)
+def test_what_is_not_read_is_not_validated(manifest: str) -> None:
+    assert list(cluster(manifest).services()) == list(cluster().services())
+
+
+def test_a_name_is_needed() -> None:
+    with pytest.raises(ManifestError) as caught:
+        cluster("kind: Pod\nmetadata:\n  labels: {}\n")
+    assert str(caught.value) == "a.yaml:2 - Pod: metadata.name is missing, or is no string"

@@ -5,7 +5,7 @@ from typing import NoReturn
 import pytest
 from msgspec import Struct
 
-from pydns.k8s.documents import Document, ManifestError, manifest_files, parse, read_file
+from pydns.k8s.documents import Document, ManifestError, manifest_files, parse, read_file, unread_folders
 
 WEB = "kind: Service\nmetadata: {name: web, namespace: shop}\n"
 
@@ -43,28 +43,46 @@ def test_documents(text: str, found: list[str]) -> None:
     assert [f"{one.kind} {one.namespace}/{one.name}" for one in documents(text)] == found
 
 
-NO_OBJECT = "no Kubernetes object: a mapping with apiVersion, kind and metadata is needed"
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (WEB + "---\nspec: {}\n", "a.yaml:4"),
+        ("just text\n", "a.yaml:1"),
+        ("\n\n- a\n", "a.yaml:3"),
+        ("kind: 7\n", "a.yaml:1"),
+        ("kind: Pod\nreplicas: 2\n", "a.yaml:1"),
+        ("{}\n", "a.yaml:1"),
+        ("nav: !!python/name:material.extensions.x\n", "a.yaml:1"),
+        ("kind: List\nitems:\n- kind: Pod\n  metadata: {name: a}\n- 7\n", "a.yaml:5"),
+    ],
+)
+def test_what_is_no_object_has_a_place_and_no_kind(text: str, place: str) -> None:
+    last = documents(text)[-1]
+    assert (last.kind, last.name, last.place()) == ("", "", place)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("kind: Pod\nmetadata:\n  labels: {}\n", 2), ("apiVersion: v1\nkind: Pod\n", 1), ("kind: Pod\nmetadata: 7\n", 2),
+     ("kind: Pod\nmetadata: {name: 7}\n", 2), ("kind: Pod\nmetadata: {name: ''}\n", 2)],
+)  # fmt: skip
+def test_objects_must_have_a_name(text: str, line: int) -> None:
+    with pytest.raises(ManifestError) as caught:
+        documents(text)[0].check_name()
+    assert str(caught.value) == f"a.yaml:{line} - Pod: metadata.name is missing, or is no string"
 
 
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        (WEB + "---\nspec: {}\n", f"a.yaml:4 - {NO_OBJECT}"),
-        ("just text\n", f"a.yaml:1 - {NO_OBJECT}"),
-        ("\n\n- a\n", f"a.yaml:3 - {NO_OBJECT}"),
-        ("kind: 7\n", f"a.yaml:1 - {NO_OBJECT}"),
-        ("kind: Pod\nmetadata:\n  labels: {}\n", "a.yaml:2 - Pod: metadata.name is missing, or is no string"),
-        ("kind: Pod\n", "a.yaml:1 - Pod: metadata.name is missing, or is no string"),
-        ("kind: Pod\nmetadata: {name: 7}\n", "a.yaml:2 - Pod: metadata.name is missing, or is no string"),
         ("kind: List\nitems: {}\n", "a.yaml:2 - items: a list is needed"),
-        ("kind: List\nitems:\n- kind: Pod\n  metadata: {name: a}\n- 7\n", f"a.yaml:5 - {NO_OBJECT}"),
         ("kind: Pod\nmetadata: {name: a\n", "a.yaml:3 - no valid YAML: did not find expected ',' or '}'"),
         ("kind: Pod\n\tmetadata: a\n", "a.yaml:2 - no valid YAML: found a tab character"),
         ("kind: *a\n", "a.yaml:1 - no valid YAML: found undefined alias"),
-        ("\n---\nname: !!int x\n", "a.yaml:3 - no valid YAML: invalid literal for int()"),
-        ("name: !!bool x\n", "a.yaml:1 - no valid YAML: 'x'"),
-        ("name: !!timestamp x\n", "a.yaml:1 - no valid YAML: "),
-        ("name: " + "9" * 5000, "a.yaml:1 - no valid YAML: Exceeds the limit"),
+        ("\n---\nkind: !!int x\n", "a.yaml:3 - no valid YAML: invalid literal for int()"),
+        ("kind: !!bool x\n", "a.yaml:1 - no valid YAML: 'x'"),
+        ("kind: !!timestamp x\n", "a.yaml:1 - no valid YAML: "),
+        ("kind: " + "9" * 5000, "a.yaml:1 - no valid YAML: Exceeds the limit"),
         ("&list\nkind: List\nitems: [*list]\n", "a.yaml:1 - too many lists in one another, or one in itself"),
         ("kind: !!python/object:os.system {}\n", "a.yaml:1 - no valid YAML: could not determine a constructor"),
     ],
@@ -132,6 +150,14 @@ def test_files_given_and_files_in_directories(tmp_path: Path) -> None:
     assert [path.name for path in found] == ["a.yml", "b.yaml", "c.json", "notes.txt"]
 
 
+def test_folders_in_directories_are_not_read(tmp_path: Path) -> None:
+    for name in ("base", "overlay/deep", ".git", "..data"):
+        (tmp_path / name).mkdir(parents=True)
+    assert unread_folders([str(tmp_path)]) == [str(tmp_path / "base"), str(tmp_path / "overlay")]
+    assert unread_folders([str(tmp_path), str(tmp_path / "base/../base")]) == [str(tmp_path / "overlay")]
+    assert unread_folders([str(tmp_path / "base")]) == []
+
+
 def test_missing_and_unreadable_files(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match=r"missing: no such file or directory$"):
         list(manifest_files([str(tmp_path / "missing")]))
@@ -146,5 +172,6 @@ def test_a_directory_that_may_not_be_listed(tmp_path: Path, monkeypatch: pytest.
         raise PermissionError(EACCES, "Permission denied")
 
     monkeypatch.setattr(Path, "iterdir", refuse)
-    with pytest.raises(ManifestError, match=r"permission denied$"):
-        list(manifest_files([str(tmp_path)]))
+    for look in (manifest_files, unread_folders):
+        with pytest.raises(ManifestError, match=r"permission denied$"):
+            list(look([str(tmp_path)]))

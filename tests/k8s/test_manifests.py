@@ -76,7 +76,7 @@ async def test_broken_manifest_changes_nothing_and_is_told_once(tmp_path: Path, 
     file = tmp_path / "a.yaml"
     file.write_text(service("web"))
     async with following(file) as (source, notices):
-        file.write_text(f"{service('web')}---\nkind: Service\n")
+        file.write_text(f"{service('web')}---\nkind: Service\nspec: {{}}\nmetadata: {{}}\n")
         await notices.notice()
         await notices.notice()
         assert names(source) == ["web"]
@@ -84,8 +84,9 @@ async def test_broken_manifest_changes_nothing_and_is_told_once(tmp_path: Path, 
         await notices.notice()
         assert names(source) == ["api"]
     assert log_lines == [
-        f"[ERROR] plugin/kubernetes: manifests not reloaded, the last good ones stay: {file}:5 - "
-        "Service: metadata.name is missing, or is no string"
+        f"[ERROR] plugin/kubernetes: manifests not reloaded, the last good ones stay: {file}:7 - "
+        "Service: metadata.name is missing, or is no string",
+        "[INFO] plugin/kubernetes: manifests reloaded: 1 object",
     ]
 
 
@@ -121,6 +122,49 @@ async def test_skipped_kinds_are_told(tmp_path: Path, log_lines: list[str]) -> N
     assert log_lines == ["[INFO] plugin/kubernetes: of 3 manifests skipped 2 Job"]
 
 
+KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]\n"
+NO_OBJECT = "skipped: no Kubernetes object, which has apiVersion, kind and metadata"
+
+
+async def test_other_tools_files_are_told_once_and_do_no_harm(tmp_path: Path, log_lines: list[str]) -> None:
+    (tmp_path / "a.yaml").write_text(service("web"))
+    (tmp_path / "kustomization.yaml").write_text(KUSTOMIZATION)
+    async with following(tmp_path) as (source, notices):
+        assert names(source) == ["web"]
+        for text in ("image: {tag: 1}\n", "image: {tag: 2}\n"):
+            (tmp_path / "values.yaml").write_text(text)
+            await notices.notice()
+        assert names(source) == ["web"]
+    assert [line.removeprefix("[INFO] plugin/kubernetes: ") for line in log_lines] == [
+        "of 2 manifests skipped 1 Kustomization",
+        f"[WARNING] plugin/kubernetes: {tmp_path}/values.yaml:1 - {NO_OBJECT}",
+        "manifests reloaded: 1 object",
+        "manifests reloaded: 1 object",
+    ]
+
+
+async def test_a_folder_without_objects_and_one_that_is_not_read(tmp_path: Path, log_lines: list[str]) -> None:
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "a.yaml").write_text(service("web"))
+    async with following(tmp_path) as (source, _):
+        assert names(source) == []
+    assert log_lines == [
+        f"[WARNING] plugin/kubernetes: no objects in {tmp_path}",
+        f"[WARNING] plugin/kubernetes: subfolder {tmp_path}/base is not read; name it after --manifests if it is meant",
+    ]
+
+
+async def test_likely_mistakes_are_told(tmp_path: Path, log_lines: list[str]) -> None:
+    (tmp_path / "a.yaml").write_text(service("web"))
+    (tmp_path / "b.yaml").write_text(service("web"))
+    async with following(tmp_path):
+        pass
+    place = f"{tmp_path}/a.yaml:1"
+    assert log_lines == [
+        f"[WARNING] plugin/kubernetes: {tmp_path}/b.yaml:1 - Service shop/web: takes the place of the one in {place}"
+    ]
+
+
 async def unwatchable(paths: Sequence[str]) -> AsyncGenerator[object, None]:
     if paths:
         raise OSError("inotify limit reached")
@@ -137,7 +181,7 @@ async def test_unwatchable_directory_is_looked_at_all_the_same(tmp_path: Path, l
     await asyncio.wait_for(changed.wait(), 20)
     await source.stop()
     assert names(source) == ["web"]
-    assert log_lines[0] == "[ERROR] plugin/kubernetes: cannot watch the manifests: inotify limit reached"
+    assert log_lines[1] == "[ERROR] plugin/kubernetes: cannot watch the manifests: inotify limit reached"
 
 
 @asynccontextmanager
