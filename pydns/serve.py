@@ -49,7 +49,13 @@ class Configuration:
         instance = build.build(corefile, self._process)
         for warning in corefile.warnings:
             _log.warning(warning)
+        self._warn_of_unused_objects(instance)
         return instance
+
+    def _warn_of_unused_objects(self, instance: Instance) -> None:
+        given = [name for name in ("kubeconfig", "manifests") if getattr(self._options, name)]
+        if given and not any("kubernetes" in block.plugins for block in instance.blocks):
+            _log.warning(f"--{given[0]} is not used: no server block has kubernetes")
 
 
 def serve(options: Options) -> int:

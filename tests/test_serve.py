@@ -11,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -168,6 +169,30 @@ def test_warnings_of_a_corefile_are_logged(tmp_path: Path, log_lines: list[str])
     path = corefile(tmp_path, "a {\n}\n}\n")
     Configuration(Options(conf=str(path)), make_process()).make()
     assert log_lines == [f"[WARNING] {path}:3 - Warning: a '}}' without '{{' is taken as the zone '}}'"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "lines"),
+    [
+        (
+            "a {\n}\n",
+            {"manifests": (Path("/nosuch"),)},
+            ["[WARNING] --manifests is not used: no server block has kubernetes"],
+        ),
+        (
+            "a {\n}\n",
+            {"kubeconfig": Path("/nosuch")},
+            ["[WARNING] --kubeconfig is not used: no server block has kubernetes"],
+        ),
+        ("a {\n}\n", {}, []),
+        ("a {\n}\nb {\nkubernetes\n}\n", {"manifests": (Path("/nosuch"),)}, []),
+    ],
+)
+def test_objects_that_nobody_serves(
+    tmp_path: Path, text: str, options: dict[str, Any], lines: list[str], log_lines: list[str]
+) -> None:
+    Configuration(Options(conf=str(corefile(tmp_path, text)), **options), make_process()).make()
+    assert log_lines == lines
 
 
 async def test_queries_are_answered_when_nobody_reads_the_log_any_more(tmp_path: Path) -> None:
