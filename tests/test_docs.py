@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,18 @@ import pytest
 from pydns import registry
 from pydns.build import Draft
 from pydns.corefile.parser import parse
+from pydns.k8s.derive import build
+from pydns.k8s.documents import parse as manifests
+from pydns.k8s.source import Interest
+from pydns.k8s.store import Store
+from pydns.k8s.survey import API_VERSIONS, warnings
 from pydns.tools.pages import page
 from tests.server.parts import make_process
 
 ROOT = Path(__file__).parent.parent
-FOLDER = ROOT / "docs" / "plugins"
+DOCS = ROOT / "docs"
+FOLDER = DOCS / "plugins"
+MANIFESTS = DOCS / "manifests.md"
 EXAMPLE = re.compile(r"^```corefile\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 EXAMPLES = [
     pytest.param(example, id=f"{name} {number}")
@@ -58,3 +66,26 @@ def test_a_page_has_a_first_sentence_and_an_example(name: str) -> None:
 def test_an_example_would_start(example: str) -> None:
     draft = Draft(parse(example, environ={}, plugins=registry.ORDER), make_process())
     assert [str(problem) for problem in draft.problems] == []
+
+
+def test_manifests_example_is_what_the_page_says() -> None:
+    (text,) = re.findall(r"^```yaml\n(.*?)^```$", MANIFESTS.read_text(), re.DOTALL | re.MULTILINE)
+    documents = list(manifests("example.yaml", text.encode()))
+    assert list(warnings(documents)) == []
+    store = Store()
+    for kind, items in build(documents, Interest(pods=True)).items():
+        store.replace(kind, items)
+    web = store.service("shop", "web")
+    assert web is not None and ip_address(web.cluster_ips[0]) in ip_network("10.96.0.0/12")
+    (slice_,) = store.slices("shop", "db")
+    assert [(one.hostname, one.target) for one in slice_.endpoints] == [("db-0", "db-0")]
+
+
+def test_manifests_page_lists_the_kinds_that_are_read() -> None:
+    rows = re.findall(r"^\| ([A-Z][A-Za-z, ]+) \|", MANIFESTS.read_text(), re.MULTILINE)
+    assert sorted(kind for row in rows for kind in row.split(", ")) == sorted(API_VERSIONS)
+
+
+@pytest.mark.parametrize("page", ["../README.md", "plugins/kubernetes.md"])
+def test_manifests_page_is_linked(page: str) -> None:
+    assert re.search(r"\]\((docs|\.\.)/manifests\.md\)", (DOCS / page).read_text())

@@ -15,8 +15,8 @@ answers as the Kubernetes DNS specification 1.1.0 says, and as CoreDNS does wher
 * `dns-version.ZONE` (TXT), and SOA and NS records at the zone's apex.
 
 Without `endpoint` and `kubeconfig` the plugin talks to the API of the cluster that it runs in.  On the command line,
-`--kubeconfig FILE` names another API, and `--manifests PATH` reads the objects from files; what the Corefile says about
-the API is then not used.
+`--kubeconfig FILE` names another API, and `--manifests PATH` reads the objects [from files](../manifests.md); what the
+Corefile says about the API is then not used.
 
 The start waits until all objects are known, at most `startup_timeout`.  Until they are, names that are not known get
 SERVFAIL instead of NXDOMAIN, and *ready* says so.  When the API goes away later, answers are given from what is known;
