@@ -48,7 +48,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from stat import S_ISDIR
+from stat import S_ISDIR, S_ISREG
 from typing import Any, NamedTuple, Self
 
 from pydns.corefile.fallthrough import Fallthrough
@@ -263,8 +263,8 @@ class Hosts(Plugin):
         """Take over the file where its time or size changed; one that cannot be read leaves the last content."""
         try:
             stat = self._path.stat()
-            if self._seen == (stat.st_mtime_ns, stat.st_size):
-                return
+            if self._seen == (stat.st_mtime_ns, stat.st_size) or not S_ISREG(stat.st_mode):
+                return  # a device or a pipe might have no end
             self._file, faults = await asyncio.to_thread(self._load)
         except OSError:
             return

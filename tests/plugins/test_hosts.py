@@ -1,5 +1,6 @@
 """*hosts* in presentation format; expectations from CoreDNS's plugin/hosts."""
 
+import asyncio
 import math
 import os
 from collections.abc import Hashable, Iterable
@@ -221,6 +222,18 @@ async def test_without_reload_the_file_is_read_once(tmp_path: Path) -> None:
     await clock.advance(100)
     assert texts((await plugin.serve(make_query("x. A"))).answer) == ["x. 3600 IN A 10.0.0.1"]
     await plugin.stop()
+
+
+async def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "hosts"
+    os.mkfifo(pipe)
+    writer = os.open(pipe, os.O_RDWR)  # so that one who opens it to read meets no end, and hangs
+    plugin = make_plugin(Hosts, f"hosts {pipe} {{\nreload 0s\n10.0.0.1 x\n}}", make_block())
+    try:
+        await asyncio.wait_for(plugin.start(), 5)
+    finally:
+        os.close(writer)
+    assert texts((await plugin.serve(make_query("x. A"))).answer) == ["x. 3600 IN A 10.0.0.1"]
 
 
 async def test_answers_may_be_replayed_until_the_file_changes(block: Block) -> None:
