@@ -78,7 +78,7 @@ def escape_label(label: bytes) -> str:
     return "".join(_ESCAPE.get(octet) or chr(octet) for octet in label)
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=8192)
 def to_wire(name: str) -> bytes:
     """The uncompressed wire form of a name.  Raises BadName where the text is no domain name."""
     if name == ".":
@@ -99,7 +99,7 @@ def wire_labels(name: str) -> list[bytes]:
     """The labels' octets, escapes resolved; a missing final dot is understood."""
     body = name[:-1] if is_absolute(name) else name
     if "\\" not in body:
-        return [label.encode("utf-8") for label in body.split(".")] if body else []
+        return body.encode("utf-8").split(b".") if body else []
     labels = [bytearray()]
     for match in _TOKEN.finditer(body):
         number, escaped, dot, plain = match.groups()
@@ -125,10 +125,15 @@ def labels(name: str) -> list[str]:
 
 def suffixes(name: str) -> Iterator[str]:
     """The name, then each of its parents, the root last."""
-    yield name
-    while name != ".":
-        name = parent(name)
+    if "\\" in name:
         yield name
+        yield from suffixes(parent(name))
+        return
+    start = 0
+    while start < len(name) > 1:
+        yield name[start:]
+        start = name.find(".", start) + 1
+    yield "."
 
 
 def parent(name: str) -> str:
@@ -141,18 +146,20 @@ def parent(name: str) -> str:
 
 def is_below(name: str, zone: str) -> bool:
     """Whether ``name`` is ``zone`` or below it.  Both lower-case (rule 2)."""
-    if zone == ".":
-        return True
     if not name.endswith(zone):
         return False
-    rest = name[: -len(zone)]
-    return not rest or is_absolute(rest)
+    start = len(name) - len(zone)
+    if start == 0 or zone == ".":
+        return True
+    return name[start - 1] == "." and (name[start - 2] != "\\" or is_absolute(name[:start]))
 
 
 def is_absolute(text: str) -> bool:
     """Whether the text ends in a dot that is not escaped, by an odd number of backslashes before it."""
     if not text.endswith("."):
         return False
+    if "\\" not in text:
+        return True
     body = text[:-1]
     return (len(body) - len(body.rstrip("\\"))) % 2 == 0
 

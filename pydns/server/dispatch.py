@@ -26,8 +26,8 @@ from typing import NamedTuple
 
 from pydns.dns.edns import DO, MIN_SIZE, Edns, OptionCode
 from pydns.dns.message import Message, Question, Replay, pack, parse, uncompressed_size
-from pydns.dns.name import parent, suffixes
-from pydns.dns.types import RCODE_MASK, Class, Flag, Opcode, Rcode, Type
+from pydns.dns.name import suffixes
+from pydns.dns.types import OPCODE_MASK, RCODE_MASK, Class, Flag, Rcode, Type
 from pydns.log import Log
 from pydns.plugin import Address, Counts, Dropped, Failure, Process, Query, Serve, Settings
 from pydns.server.accept import Rejected, accept
@@ -147,12 +147,10 @@ class Dispatcher:
         return self.zones[zone]
 
     def _longest(self, name: str) -> str | None:
-        zone = name
-        while zone not in self.zones:
-            if zone == ".":
-                return None
-            zone = parent(zone)
-        return zone
+        for zone in suffixes(name):
+            if zone in self.zones:
+                return zone
+        return None
 
     def _shortest(self, longest: str) -> str:
         """For DS: the shortest zone around ``longest``; not the root, and none behind a block without plugins."""
@@ -190,8 +188,9 @@ class Dispatcher:
 
 def _is_common(query: Message) -> bool:
     """Rule 9."""
-    options = () if query.edns is None else query.edns.options
-    return query.opcode == Opcode.QUERY and not query.records() and all(code in _HARMLESS for code, _ in options)
+    if query.flags & OPCODE_MASK or query.answer or query.authority or query.additional:
+        return False
+    return query.edns is None or all(code in _HARMLESS for code, _ in query.edns.options)
 
 
 def _with_edns(reply: Message, query: Query) -> Message:

@@ -111,7 +111,7 @@ def _end_of_chain(targets: dict[str, str], name: str) -> str | None:
 def is_about(reply: Message, question: Question) -> bool:
     """Whether ``reply`` repeats ``question``, letter case aside."""
     asked = reply.question
-    return (
+    return asked is question or (
         asked is not None
         and (asked.type, asked.cls) == (question.type, question.cls)
         and asked.name.lower() == question.name.lower()

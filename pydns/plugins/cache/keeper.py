@@ -5,11 +5,10 @@ Every record of a reply leaves with one TTL, kept or not: the lowest one within 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from pydns.dns.message import Message
-from pydns.dns.name import is_below
+from pydns.dns.name import longest_zone
 from pydns.dns.types import Flag
 from pydns.plugin import Process, Query
 from pydns.plugins.cache.classify import Kind, classify, is_about, is_storable, lowest_ttl
@@ -72,6 +71,6 @@ class Keeper:
         return Message(ident, flags, rcode, question, *sections, None, replay, forwarded)
 
 
-def in_zones(name: str, zones: Sequence[str]) -> bool:
+def in_zones(name: str, zones: tuple[str, ...]) -> bool:
     """Whether ``name`` is in one of ``zones``, all in lower case."""
-    return any(is_below(name, zone) for zone in zones)
+    return longest_zone(name, zones) is not None

@@ -90,6 +90,8 @@ class Answers:
 
     async def _addresses(self, asked: Asked, query: Query) -> Outcome:
         found = self._find_or_server(asked)
+        if not found.items:
+            return Outcome(found.exists, consent(*found.tags))
         if any(item.type == Type.CNAME for item in found.items):
             return await self._external.follow(query, asked, found)
         outcome = Outcome(found.exists, consent(*found.tags), addresses(found.items, asked, self._ttl))
