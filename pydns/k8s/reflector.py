@@ -40,6 +40,8 @@ SHORT: Final = 1.0
 """A watch that ends in less than this many seconds is no success."""
 SHOWN: Final = 200
 """Characters shown of a refusal that is no Status object."""
+MAX_EVENT: Final = 16 << 20
+"""Octets of the longest watch event; etcd keeps no object of more than 1.5 MB.  What is longer is no watch."""
 GONE: Final = 410
 REFUSALS: Final[Mapping[int, type[Exception]]] = {401: Unauthorized, 403: Forbidden}
 TOO_MANY: Final = 429
@@ -67,9 +69,11 @@ class Lines:
         self._rest = bytearray()
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that `chunk` completes."""
+        """The lines that `chunk` completes; raises ApiError for one that has no end."""
         self._rest += chunk
         if b"\n" not in chunk:
+            if len(self._rest) > MAX_EVENT:
+                raise ApiError(0, f"a watch event of more than {MAX_EVENT} octets", in_stream=True)
             return []
         *lines, rest = bytes(self._rest).split(b"\n")
         self._rest = bytearray(rest)

@@ -6,7 +6,7 @@ import pytest
 
 from pydns.k8s.health import ApiHealth
 from pydns.k8s.objects import Kind, Object
-from pydns.k8s.reflector import Lines, Reflector
+from pydns.k8s.reflector import MAX_EVENT, ApiError, Lines, Reflector
 from pydns.k8s.source import Observer
 from pydns.k8s.store import Change, Store
 from pydns.k8s.transport import TransportError
@@ -309,3 +309,10 @@ async def test_fault_of_ours_does_not_end_the_mirror(log_lines: list[str]) -> No
 def test_lines(chunks: list[bytes], lines: list[list[bytes]]) -> None:
     cutter = Lines()
     assert [cutter.feed(chunk) for chunk in chunks] == lines
+
+
+def test_a_line_without_end_is_not_kept() -> None:
+    cutter = Lines()
+    assert cutter.feed(bytes(MAX_EVENT)) == []
+    with pytest.raises(ApiError, match="a watch event of more than"):
+        cutter.feed(b"x")
