@@ -7,8 +7,8 @@ Rules:
    a chain may look at is part of the key.
 3. Only consent counts: a reply comes with a `Replay`, which ends with its time or with a change of its tags.
 4. A reply that was being made while one of its data changed is not kept: `put` compares epochs.
-5. A reply is kept when its query passes the chain for the second time; the first time only a mark of it is.  So a flood
-   of names asked once costs next to nothing, and pushes out nothing.
+5. A reply is kept when its query passes the chain for the second time within seconds; the first time only a mark of it
+   is.  So a flood of names asked once costs next to nothing, and pushes out nothing.
 6. Replays are counted in the entry, and told to the reply's counters when it dies or is asked to `flush`.
 
 It knows no sockets, no zones and no plugins.  ``get`` is the hottest path of the server.
@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import cycle
+from math import inf
 
 from pydns.dns.message import Replay
 
@@ -30,6 +31,8 @@ MAX_OCTETS = 8 << 20
 """Octets that the entries of one cache may take."""
 MARKS = 1 << 18
 """Octets of the marks of queries, a power of two."""
+MARKS_LAST = 5.0
+"""Seconds after which all marks are wiped: what is asked less often gains next to nothing."""
 OVERHEAD = 800
 """Octets that an entry takes besides query and reply (measured, CPython 3.11)."""
 
@@ -83,10 +86,14 @@ class _Marks:
     """Which queries were seen lately: an octet of each one's hash, newer ones in place of older."""
 
     def __init__(self) -> None:
-        self._octets = bytearray(MARKS)
+        self._octets = bytearray()
+        self._end = -inf
 
-    def add(self, key: bytes) -> bool:
+    def add(self, key: bytes, now: float) -> bool:
         """Whether it was there already.  At worst one in 255 is taken for another, which does no harm."""
+        if now >= self._end:
+            self._octets = bytearray(MARKS)
+            self._end = now + MARKS_LAST
         number = hash(key)
         slot = number & (MARKS - 1)
         mark = number >> 32 & 0xFF or 1
@@ -130,9 +137,9 @@ class PacketCache:
     def put(self, query: bytes, reply: bytes, replay: Replay, epoch: int) -> None:
         """Remember a reply that was made from the data as they were at ``epoch``, if its query was seen before."""
         key = query[2:]
-        if not self._marks.add(key) or len(query) > MAX_QUERY or len(reply) > MAX_REPLY:
-            return
         now = self._clock()
+        if not self._marks.add(key, now) or len(query) > MAX_QUERY or len(reply) > MAX_REPLY:
+            return
         if replay.until <= now or (replay.tags and epoch != self.epoch):
             return
         entry = self._entries.get(key)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pydns.dns.message import Replay
-from pydns.server.packet_cache import MAX_QUERY, MAX_REPLY, OVERHEAD, PacketCache
+from pydns.server.packet_cache import MARKS_LAST, MAX_QUERY, MAX_REPLY, OVERHEAD, PacketCache
 from tests.support import Clock
 
 
@@ -101,11 +101,19 @@ def test_the_first_reply_to_a_query_is_not_kept(cache: PacketCache) -> None:
 
 
 def test_a_query_is_known_when_its_reply_is_over(cache: PacketCache, clock: Clock) -> None:
-    put(cache, "a", "one", 1010.0)
-    clock.now = 1010.0
+    put(cache, "a", "one", 1001.0)
+    clock.now = 1001.0
     assert cache.get(query("a")) is None
     cache.put(query("a"), reply("two"), Replay(1020.0), cache.epoch)
     assert cache.get(query("a")) == reply("two")
+
+
+@pytest.mark.parametrize("seconds, known", [(MARKS_LAST - 0.1, True), (MARKS_LAST, False)])
+def test_a_query_that_comes_rarely_stays_new(cache: PacketCache, clock: Clock, seconds: float, known: bool) -> None:
+    meet(cache, "a")
+    clock.now += seconds
+    cache.put(query("a"), reply("one"), Replay(2000.0), cache.epoch)
+    assert (cache.get(query("a")) is not None) is known
 
 
 def test_a_reply_made_while_its_data_changed_is_not_kept(cache: PacketCache) -> None:
@@ -258,8 +266,6 @@ def test_a_replay_is_what_the_chain_would_say(events: list[Event], room: int) ->
     """Names depend on one datum each; a reply shows its version and may live until the clock's next whole ten."""
     clock = Clock(0.0)
     cache = PacketCache(clock, max_octets=room * ENTRY)
-    for name in range(5):
-        meet(cache, str(name))
     versions: Counter[int] = Counter()
     asked = 0
     told: list[int] = []
@@ -269,6 +275,7 @@ def test_a_replay_is_what_the_chain_would_say(events: list[Event], room: int) ->
         return reply(f"{name} {versions[name]} {int(clock.now) // 10}")
 
     for what, name, amount in events:
+        meet(cache, str(name))
         if what == "change":
             versions[name] += 1
             cache.invalidate([name])
