@@ -6,6 +6,7 @@ imported before it is known what is to be done.
 
 from __future__ import annotations
 
+import signal
 import sys
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterator, Sequence
@@ -93,6 +94,7 @@ def _serve(options: Namespace) -> int:
         return _version()
     if options.plugins:
         return _list_plugins()
+    _hold_signals()
     from pydns import serve
 
     return serve.serve(
@@ -105,6 +107,13 @@ def _serve(options: Namespace) -> int:
             manifests=tuple(options.manifests),
         )
     )
+
+
+def _hold_signals() -> None:
+    """Until the server takes its signals: nothing is there to reload, and Ctrl-C ends the process without a word."""
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _version() -> int:

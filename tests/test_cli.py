@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,17 @@ from pydns.version import version_lines
 
 
 @pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> list[Options]:
+def kept_signals() -> Iterator[None]:
+    """The command line changes what this process does on signals."""
+    numbers = (signal.SIGUSR1, signal.SIGHUP, signal.SIGINT)
+    before = [signal.getsignal(number) for number in numbers]
+    yield
+    for number, action in zip(numbers, before, strict=True):
+        signal.signal(number, action)
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch, kept_signals: None) -> list[Options]:
     """The options of each server that would have run; its exit status is 7."""
     options: list[Options] = []
 
@@ -52,6 +63,12 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Options]:
 def test_without_a_command_it_serves(words: Sequence[str], options: Options, served: list[Options]) -> None:
     assert cli.main(words) == 7
     assert served == [options]
+
+
+def test_signals_before_the_server_takes_them_end_nothing_or_end_it_quietly(served: list[Options]) -> None:
+    cli.main([])
+    assert signal.getsignal(signal.SIGUSR1) == signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    assert signal.getsignal(signal.SIGINT) == signal.SIG_DFL
 
 
 def test_extra_words_are_an_error(served: list[Options], capsys: pytest.CaptureFixture[str]) -> None:
