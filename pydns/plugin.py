@@ -197,8 +197,6 @@ class Settings:
     """Seconds that a TCP client may leave replies unread."""
     idle_timeout: float = 10.0
     """Seconds that a TCP connection may be silent."""
-    workers: int = 1
-    """Sockets for each address (*multisocket*)."""
 
 
 class Changes:

@@ -42,10 +42,6 @@ class Edns(NamedTuple):
     def do(self) -> bool:
         return bool(self.flags & DO)
 
-    def option(self, code: int) -> bytes | None:
-        """The data of the first option of that code."""
-        return next((data for number, data in self.options if number == code), None)
-
     def pack(self, rcode: int = 0) -> bytes:
         """The OPT record on the wire, with the upper eight bits of ``rcode``."""
         options = b"".join(code.to_bytes(2, "big") + len(data).to_bytes(2, "big") + data for code, data in self.options)

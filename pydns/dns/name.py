@@ -184,13 +184,9 @@ def normalize(text: str) -> str:
     return name
 
 
-def reverse_name(address: str) -> str:
-    """The PTR owner of an address: ``4.3.2.1.in-addr.arpa.`` (RFC 1035 section 3.5, RFC 3596 section 2.5)."""
-    return ip_address(address).reverse_pointer + "."
-
-
 def reverse_address(name: str) -> str | None:
-    """The address of a complete PTR owner in lower case, canonical text; None for anything else.
+    """The address of a complete PTR owner in lower case, canonical text; None for anything else (RFC 1035 section 3.5,
+    RFC 3596 section 2.5).
 
     Up to three labels before an IPv6 address have no meaning, as in CoreDNS (dnsutil.ExtractAddressFromReverse).
     """

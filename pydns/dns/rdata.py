@@ -75,11 +75,6 @@ def srv(*, priority: int = 0, weight: int = 0, port: int, target: str) -> bytes:
     return _SRV.pack(priority, weight, port) + to_wire(target)
 
 
-def mx(*, preference: int, exchange: str) -> bytes:
-    """Rdata of MX."""
-    return preference.to_bytes(2, "big") + to_wire(exchange)
-
-
 def txt(*strings: str | bytes) -> bytes:
     """Rdata of TXT: each string at most 255 octets."""
     return b"".join(bytes((len(octets),)) + octets for octets in map(_octets, strings))

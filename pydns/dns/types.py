@@ -162,7 +162,6 @@ _TYPES = {member.value: member.name.replace("_", "-") for member in Type}
 _TYPE_NUMBERS = {name: number for number, name in _TYPES.items()}
 _CLASSES = {member.value: member.name for member in Class}
 _RCODES = {member.value: member.name for member in Rcode}
-_OPCODES = {member.value: member.name for member in Opcode}
 
 
 def type_name(number: int) -> str:
@@ -188,8 +187,3 @@ def class_name(number: int) -> str:
 def rcode_name(number: int) -> str:
     """The mnemonic of a response code, or ``RCODE4095``."""
     return _RCODES.get(number) or f"RCODE{number}"
-
-
-def opcode_name(number: int) -> str:
-    """The mnemonic of an opcode, or ``OPCODE15``."""
-    return _OPCODES.get(number) or f"OPCODE{number}"

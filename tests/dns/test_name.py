@@ -139,7 +139,7 @@ def test_no_reverse_zones(text: str) -> None:
         ("256.1.96.10.in-addr.arpa.", None),
         ("in-addr.arpa.", None),
         ("cluster.local.", None),
-        (name.reverse_name("fd00:10:96::2"), "fd00:10:96::2"),
+        ("2." + "0." * 19 + "6.9.0.0.0.1.0.0.0.0.d.f.ip6.arpa.", "fd00:10:96::2"),
         ("a0." + "0." * 30 + "ip6.arpa.", None),
         ("0." * 31 + "ip6.arpa.", None),
         ("0." * 32 + "ip6.arpa.", "::"),

@@ -15,7 +15,7 @@ from pydns.k8s.objects import NO_PORT, EndpointSlice, Port
 from pydns.k8s.store import Store
 from pydns.plugins.kubernetes.consent import Tag, Tags
 from pydns.plugins.kubernetes.qname import SERVICES
-from pydns.plugins.kubernetes.records import Asked, Item, absolute, addresses, endpoint_name, packed, pointers
+from pydns.plugins.kubernetes.records import Asked, Item, absolute, endpoint_name, packed, pointers
 
 SERVER = "ns.dns"
 HOSTMASTER = "hostmaster"
@@ -72,10 +72,6 @@ class Apex:
         names = [absolute(item.target, asked.origin) for item in servers.items]
         glue = (RR(name, item.type, self._ttl, item.rdata) for name, item in zip(names, servers.items, strict=True))
         return pointers(names, asked, Type.NS, self._ttl), tuple(glue)
-
-    def server_addresses(self, asked: Asked, servers: Servers) -> tuple[RR, ...]:
-        """The addresses of ``ns.dns`` in the family asked for."""
-        return addresses(servers.items, asked, self._ttl)
 
     def servers(self) -> Servers:
         """The Services behind which this server's own addresses are; where there are none, those addresses."""
