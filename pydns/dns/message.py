@@ -21,7 +21,7 @@ from struct import Struct, error
 from typing import NamedTuple
 
 from pydns.dns.edns import Edns, parse_options
-from pydns.dns.name import from_wire, to_wire
+from pydns.dns.name import from_wire, note_wire, to_wire
 from pydns.dns.rdata import LAYOUTS, Layout
 from pydns.dns.types import OPCODE_MASK, RCODE_MASK, Class, Flag, Type
 
@@ -160,7 +160,10 @@ def parse(data: bytes) -> Message:
 
 
 def _parse_question(data: bytes, offset: int) -> tuple[Question, int]:
-    name, offset = from_wire(data, offset)
+    start = offset
+    name, offset = from_wire(data, start)
+    if offset - start == len(name) + 1 > 2:  # neither compressed nor escaped, not the root: the reply will need it
+        note_wire(name, bytes(data[start:offset]))
     left = len(data) - offset
     if left >= 4:
         qtype, qclass = _QUESTION.unpack_from(data, offset)

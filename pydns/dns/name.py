@@ -12,12 +12,13 @@ Rules:
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
 MAX_NAME = 255
 MAX_LABEL = 63
 MAX_POINTERS = 126
+WIRES = 8192
+"""Names whose wire forms are known at a time."""
 
 _ESCAPE = {octet: f"\\{octet:03d}" for octet in (*range(0x21), *range(0x7F, 0x100))}
 _ESCAPE |= {ord(special): "\\" + special for special in ". '@;()\"\\"}
@@ -26,6 +27,8 @@ _TOKEN = re.compile(r"\\(\d\d\d)|\\(.)|(\.)|([^\\.])", re.DOTALL)
 
 IPV4_REVERSE = "in-addr.arpa."
 IPV6_REVERSE = "ip6.arpa."
+
+_wires: dict[str, bytes] = {}
 
 
 class BadName(ValueError):
@@ -78,9 +81,23 @@ def escape_label(label: bytes) -> str:
     return "".join(_ESCAPE.get(octet) or chr(octet) for octet in label)
 
 
-@lru_cache(maxsize=8192)
 def to_wire(name: str) -> bytes:
     """The uncompressed wire form of a name.  Raises BadName where the text is no domain name."""
+    wire = _wires.get(name)
+    if wire is None:
+        wire = _to_wire(name)
+        note_wire(name, wire)
+    return wire
+
+
+def note_wire(name: str, wire: bytes) -> None:
+    """Let `to_wire` know that ``wire`` is the uncompressed form of ``name``, for the next names to come."""
+    if len(_wires) >= WIRES:
+        _wires.clear()
+    _wires[name] = wire
+
+
+def _to_wire(name: str) -> bytes:
     if name == ".":
         return b"\0"
     wire = bytearray()
@@ -134,6 +151,12 @@ def suffixes(name: str) -> Iterator[str]:
         yield name[start:]
         start = name.find(".", start) + 1
     yield "."
+
+
+def tail(name: str, count: int) -> str:
+    """The last ``count`` labels of a name, all where it has no more."""
+    parts = [*labels(name), ""] if "\\" in name else name.rsplit(".", count + 1)
+    return ".".join(parts[-count - 1 :]) or "."
 
 
 def parent(name: str) -> str:

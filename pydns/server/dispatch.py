@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from pydns.dns.edns import DO, MIN_SIZE, Edns, OptionCode
 from pydns.dns.message import Message, Question, Replay, pack, parse, uncompressed_size
-from pydns.dns.name import suffixes
+from pydns.dns.name import labels, suffixes, tail
 from pydns.dns.types import OPCODE_MASK, RCODE_MASK, Class, Flag, Rcode, Type
 from pydns.log import Log
 from pydns.plugin import Address, Counts, Dropped, Failure, Process, Query, Serve, Settings
@@ -74,6 +74,7 @@ class Dispatcher:
     counts: Counts | None = None
 
     def __post_init__(self) -> None:
+        self._depth = max((len(labels(zone)) for zone in self.zones), default=0)
         self._any_class = any(chain.any_class for chain in self.zones.values())
         self._panics = self.process.metrics.counter("panics_total", "A metrics that counts the number of panics.")
 
@@ -147,7 +148,7 @@ class Dispatcher:
         return self.zones[zone]
 
     def _longest(self, name: str) -> str | None:
-        for zone in suffixes(name):
+        for zone in suffixes(tail(name, self._depth)):
             if zone in self.zones:
                 return zone
         return None

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pydns.dns import name
+from pydns.dns.message import parse
 from pydns.dns.name import BadName
 
 LABELS = st.lists(st.binary(min_size=1, max_size=63), max_size=6).filter(lambda ls: sum(map(len, ls)) + len(ls) < 255)
@@ -89,6 +90,24 @@ def test_is_below(child: str, zone: str, below: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "count", "end"),
+    [
+        ("web.shop.svc.", 0, "."),
+        ("web.shop.svc.", 2, "shop.svc."),
+        ("web.shop.svc.", 3, "web.shop.svc."),
+        ("web.shop.svc.", 4, "web.shop.svc."),
+        (".", 0, "."),
+        (".", 2, "."),
+        (r"web.a\.b.svc.", 2, r"a\.b.svc."),
+        (r"a\.b.svc.", 2, r"a\.b.svc."),
+        (r"a\.b.svc.", 0, "."),
+    ],
+)
+def test_tail(text: str, count: int, end: str) -> None:
+    assert name.tail(text, count) == end
+
+
+@pytest.mark.parametrize(
     ("text", "parents"),
     [
         (".", ["."]),
@@ -157,3 +176,28 @@ def test_normalize() -> None:
     assert name.normalize(".") == "."
     with pytest.raises(BadName):
         name.normalize("")
+
+
+def test_wire_forms_are_known_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(name, "WIRES", 2)
+    monkeypatch.setattr(name, "_wires", {})
+    for text in ("a.", "b.", "c.", "b.", "a."):
+        assert name.to_wire(text) == b"\x01" + text[:1].encode() + b"\0"
+        assert 0 < len(name._wires) <= 2
+
+
+@given(LABELS)
+def test_the_wire_form_of_a_question_is_the_one_that_came(parts: list[bytes]) -> None:
+    wire = wire_of(parts)
+    question = parse(b"\0\1\0\0\0\1\0\0\0\0\0\0" + wire + b"\0\1\0\1").question
+    assert question is not None
+    assert name.to_wire(question.name) == name._to_wire(question.name) == wire
+
+
+@pytest.mark.parametrize("written", [b"\xc0\x06", b"\x01a\xc0\x06"])
+def test_a_compressed_question_is_no_wire_form(written: bytes) -> None:
+    """Pointers to a zero octet of the header."""
+    wire = b"\0\1\0\0\0\1\0\0\0\0\0\0" + written + b"\0\1\0\1"
+    question = parse(wire).question
+    assert question is not None
+    assert name.to_wire(question.name) == name._to_wire(question.name)

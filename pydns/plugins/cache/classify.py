@@ -10,7 +10,7 @@ from enum import Enum
 from pydns.dns.message import RR, Message, Question
 from pydns.dns.rdata import soa_minimum, target_of
 from pydns.dns.signatures import has_expired_signature
-from pydns.dns.types import Class, Opcode, Rcode, Type
+from pydns.dns.types import OPCODE_MASK, Class, Opcode, Rcode, Type
 
 FALLBACK = 5
 """Seconds that a reply lasts whose records say nothing about it."""
@@ -119,7 +119,7 @@ def is_about(reply: Message, question: Question) -> bool:
 
 
 def _is_meta(reply: Message) -> bool:
-    if reply.opcode in (Opcode.UPDATE, Opcode.NOTIFY):
+    if reply.flags & OPCODE_MASK and reply.opcode in (Opcode.UPDATE, Opcode.NOTIFY):
         return True
     return reply.question is not None and reply.question.type in (Type.AXFR, Type.IXFR)
 

@@ -74,7 +74,7 @@ class Item:
 
 def with_ttl(records: tuple[RR, ...], ttl: int) -> tuple[RR, ...]:
     """The records, each with ``ttl``."""
-    if {record.ttl for record in records} <= {ttl}:
+    if not records or {record.ttl for record in records} <= {ttl}:
         return records
     return tuple([RR(name, rrtype, ttl, rdata, cls) for name, rrtype, _, rdata, cls in records])
 
