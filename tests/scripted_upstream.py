@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import cast
 
+from pydns.address import Address
 from pydns.dns.message import Message, pack, parse
 from pydns.dns.types import Flag
-from pydns.upstream.settings import Endpoint
 from tests.support import sections, settle
 
 Script = Callable[[Message, str], Sequence[Message | bytes]]
@@ -49,7 +49,7 @@ class ScriptedUpstream(asyncio.DatagramProtocol):
         self.hosts: list[str] = []
         self.ports: list[int] = []
         self.connections: list[asyncio.StreamWriter] = []
-        self.endpoint = Endpoint("", 0)
+        self.address = Address("", 0)
         self._came = asyncio.Event()
         self._senders: list[Callable[[bytes], None]] = []
 
@@ -106,8 +106,8 @@ async def scripted_upstream(script: Script, port: int = 0) -> AsyncIterator[Scri
     upstream = ScriptedUpstream(script)
     loop = asyncio.get_running_loop()
     server = await asyncio.start_server(upstream.connected, "127.0.0.1", port)
-    upstream.endpoint = Endpoint(*server.sockets[0].getsockname())
-    udp, _ = await loop.create_datagram_endpoint(lambda: upstream, local_addr=upstream.endpoint)
+    upstream.address = Address(*server.sockets[0].getsockname())
+    udp, _ = await loop.create_datagram_endpoint(lambda: upstream, local_addr=upstream.address)
     try:
         yield upstream
     finally:
@@ -118,8 +118,8 @@ async def scripted_upstream(script: Script, port: int = 0) -> AsyncIterator[Scri
         await settle()
 
 
-def closed_endpoint() -> Endpoint:
+def closed_address() -> Address:
     """A port of loopback that nobody listens on."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        return Endpoint(*taken.getsockname())
+        return Address(*taken.getsockname())

@@ -13,8 +13,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
+from pydns.address import Address
 from pydns.corefile.goregex import translate
 from pydns.corefile.keys import strip_transport, zones_of
 from pydns.dns.name import normalize
@@ -54,16 +55,6 @@ class Several(Generic[T]):
 
     convert: Callable[[str], tuple[T, ...]]
     metavar: str
-
-
-class Address(NamedTuple):
-    """Host (an address or a name, empty for all addresses) and port."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 def _text(word: str) -> str:

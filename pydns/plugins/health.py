@@ -26,9 +26,10 @@ balancers and kube-proxy can take the server out first.  A reload does not wait.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pydns.address import Address
 from pydns.corefile.duration import format_duration
 from pydns.corefile.options import Options, argument, option
-from pydns.corefile.types import Address, duration, listen_address
+from pydns.corefile.types import duration, listen_address
 from pydns.http import PLAIN_TEXT, probe
 from pydns.plugin import Block, Plugin
 from pydns.tasks import Tasks

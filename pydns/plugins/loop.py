@@ -25,8 +25,8 @@ import asyncio
 import socket
 from dataclasses import dataclass
 
+from pydns.address import Address
 from pydns.corefile.options import Options
-from pydns.corefile.types import Address
 from pydns.dns.message import Message, Question, pack
 from pydns.dns.types import Flag, Type
 from pydns.plugin import Block, Plugin, Query

@@ -50,8 +50,9 @@ from typing import NamedTuple
 from prometheus_client import Gauge
 
 import pydns
+from pydns.address import Address
 from pydns.corefile.options import NotServed, Options, argument, ignored, option
-from pydns.corefile.types import Address, listen_address
+from pydns.corefile.types import listen_address
 from pydns.dns.message import Message, uncompressed_size
 from pydns.dns.name import longest_zone
 from pydns.dns.types import Rcode, Type, rcode_name

@@ -25,8 +25,9 @@ When two blocks have a plugin of the same name, both are asked; CoreDNS asks the
 
 from dataclasses import dataclass
 
+from pydns.address import Address
 from pydns.corefile.options import Options, argument, option
-from pydns.corefile.types import Address, choice, listen_address
+from pydns.corefile.types import choice, listen_address
 from pydns.http import PLAIN_TEXT
 from pydns.plugin import Block, Plugin
 from pydns.plugin import Ready as HasReadiness

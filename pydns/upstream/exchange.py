@@ -10,9 +10,10 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
+from pydns.address import Address
 from pydns.dns.message import Message, Question
 from pydns.upstream.deadlines import Deadlines
-from pydns.upstream.settings import Endpoint, Settings
+from pydns.upstream.settings import Settings
 from pydns.upstream.tcp import TcpPool
 from pydns.upstream.udp import UdpPool, UdpSocket
 
@@ -32,19 +33,19 @@ class Upstream:
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        address: Address,
         settings: Settings | None = None,
         rng: random.Random | None = None,
         dialled: Callable[[str, bool], None] = _unnoticed,
     ) -> None:
-        self.endpoint = endpoint
+        self.address = address
         self._settings = settings or Settings()
         self._random = rng or random.SystemRandom()
-        self._udp = UdpPool(endpoint, self._settings, self._random, dialled)
-        self._tcp = TcpPool(endpoint, self._settings, self._random, dialled)
+        self._udp = UdpPool(address, self._settings, self._random, dialled)
+        self._tcp = TcpPool(address, self._settings, self._random, dialled)
 
     def __str__(self) -> str:
-        return str(self.endpoint)
+        return str(self.address)
 
     async def ask(self, wire: bytes, question: Question, transport: str, limit: int) -> Message:
         """The reply to the query ``wire`` (its ID is replaced), in at most ``limit`` octets over UDP.
@@ -64,14 +65,14 @@ class Upstream:
             await self._probe_tcp(wire, settings)
 
     async def _probe_udp(self, wire: bytes, question: Question, settings: Settings) -> None:
-        socket = UdpSocket(self.endpoint, settings, Deadlines(PROBE_TIMEOUT), self._random)
+        socket = UdpSocket(self.address, settings, Deadlines(PROBE_TIMEOUT), self._random)
         try:
             await socket.ask(wire, question, len(wire))
         finally:
             socket.retire()
 
     async def _probe_tcp(self, wire: bytes, settings: Settings) -> None:
-        pool = TcpPool(self.endpoint, settings, self._random, _unnoticed)
+        pool = TcpPool(self.address, settings, self._random, _unnoticed)
         try:
             await pool.ask(wire)
         finally:

@@ -1,20 +1,9 @@
-"""Where an upstream is, how long its sockets live, and how Go words what goes wrong with them."""
+"""How long the sockets to an upstream live, and how Go words what goes wrong with them."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-
-class Endpoint(NamedTuple):
-    """An upstream's IP address and port; its text is the ``to`` label of the metrics."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return endpoint_text(self)
 
 
 @dataclass(frozen=True)
@@ -31,12 +20,6 @@ class Settings:
     """Idle TCP connections, and UDP sockets, that are kept; 0 is the default."""
     source: str = ""
     """The local IP address that queries leave from; empty for the kernel's choice."""
-
-
-def endpoint_text(address: tuple[Any, ...]) -> str:
-    """``host:port`` of a socket address, IPv6 in brackets."""
-    host, port = address[:2]
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def reason(error: OSError) -> str:

@@ -15,9 +15,10 @@ import random
 from collections.abc import Callable
 from typing import cast
 
+from pydns.address import Address
 from pydns.dns.message import Message, WireError, parse
 from pydns.upstream.reply import ExchangeError
-from pydns.upstream.settings import Endpoint, Settings, endpoint_text, reason
+from pydns.upstream.settings import Settings, reason
 
 CONNECT_TIMEOUT = 2.0
 """Seconds for a connection to come about.  CoreDNS starts with 30, longer than any client waits."""
@@ -30,8 +31,8 @@ class ConnectionGone(Exception):
 class TcpConnection(asyncio.Protocol):
     """A connection and the one query on it."""
 
-    def __init__(self, endpoint: Endpoint, gone: Callable[[TcpConnection], None]) -> None:
-        self._endpoint = endpoint
+    def __init__(self, address: Address, gone: Callable[[TcpConnection], None]) -> None:
+        self._address = address
         self._loop = asyncio.get_running_loop()
         self.opened = self._loop.time()
         self._gone = gone
@@ -43,8 +44,8 @@ class TcpConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        local = endpoint_text(transport.get_extra_info("sockname"))
-        self.path = f"{local}->{self._endpoint}"  # a peer that has gone already has no peername
+        local = Address(*transport.get_extra_info("sockname")[:2])
+        self.path = f"{local}->{self._address}"  # a peer that has gone already has no peername
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed = True
@@ -94,9 +95,9 @@ class TcpPool:
     """The connections to one upstream."""
 
     def __init__(
-        self, endpoint: Endpoint, settings: Settings, rng: random.Random, dialled: Callable[[str, bool], None]
+        self, address: Address, settings: Settings, rng: random.Random, dialled: Callable[[str, bool], None]
     ) -> None:
-        self._endpoint = endpoint
+        self._address = address
         self._settings = settings
         self._random = rng
         self._dialled = dialled
@@ -163,12 +164,12 @@ class TcpPool:
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT):
                 _, connection = await asyncio.get_running_loop().create_connection(
-                    lambda: TcpConnection(self._endpoint, self._forget), *self._endpoint, local_addr=source
+                    lambda: TcpConnection(self._address, self._forget), *self._address, local_addr=source
                 )
         except TimeoutError:
-            raise ExchangeError(f"dial tcp {self._endpoint}: i/o timeout") from None
+            raise ExchangeError(f"dial tcp {self._address}: i/o timeout") from None
         except OSError as error:
-            raise ExchangeError(f"dial tcp {self._endpoint}: connect: {reason(error)}") from None
+            raise ExchangeError(f"dial tcp {self._address}: connect: {reason(error)}") from None
         return connection
 
     def _forget(self, connection: TcpConnection) -> None:

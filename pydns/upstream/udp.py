@@ -16,10 +16,11 @@ import socket
 from collections import deque
 from collections.abc import Callable
 
+from pydns.address import Address
 from pydns.dns.message import MAX_MESSAGE, Message, Question
 from pydns.upstream.deadlines import Deadlines, Wait
 from pydns.upstream.reply import ExchangeError, read_datagram
-from pydns.upstream.settings import Endpoint, Settings, endpoint_text, reason
+from pydns.upstream.settings import Settings, reason
 
 SOCKETS = 8
 """Sockets in use at a time."""
@@ -32,15 +33,15 @@ BATCH = 64
 class UdpSocket:
     """A connected socket and the queries that wait for a reply on it.  Raises ExchangeError."""
 
-    def __init__(self, endpoint: Endpoint, settings: Settings, deadlines: Deadlines, rng: random.Random) -> None:
+    def __init__(self, address: Address, settings: Settings, deadlines: Deadlines, rng: random.Random) -> None:
         self._loop = asyncio.get_running_loop()
         self._deadlines = deadlines
         self._random = rng
         self._waits: dict[int, Wait] = {}
         self._retired = False
         self.uses = 0
-        self._socket = _connected(endpoint, settings.source)
-        self._path = f"udp {endpoint_text(self._socket.getsockname())}->{endpoint}"
+        self._socket = _connected(address, settings.source)
+        self._path = f"udp {Address(*self._socket.getsockname()[:2])}->{address}"
         self._loop.add_reader(self._socket.fileno(), self._readable)
 
     async def ask(self, wire: bytes, question: Question, limit: int) -> Message:
@@ -119,19 +120,19 @@ class UdpSocket:
             self._socket.close()
 
 
-def _connected(endpoint: Endpoint, source: str) -> socket.socket:
-    family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
+def _connected(address: Address, source: str) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     try:
         connected = socket.socket(family, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
     except OSError as error:
-        raise ExchangeError(f"dial udp {endpoint}: socket: {reason(error)}") from None
+        raise ExchangeError(f"dial udp {address}: socket: {reason(error)}") from None
     try:
         if source:
             connected.bind((source, 0))
-        connected.connect((endpoint.host, endpoint.port))
+        connected.connect((address.host, address.port))
     except OSError as error:
         connected.close()
-        raise ExchangeError(f"dial udp {endpoint}: connect: {reason(error)}") from None
+        raise ExchangeError(f"dial udp {address}: connect: {reason(error)}") from None
     return connected
 
 
@@ -139,9 +140,9 @@ class UdpPool:
     """The sockets to one upstream, used in turn."""
 
     def __init__(
-        self, endpoint: Endpoint, settings: Settings, rng: random.Random, dialled: Callable[[str, bool], None]
+        self, address: Address, settings: Settings, rng: random.Random, dialled: Callable[[str, bool], None]
     ) -> None:
-        self._endpoint = endpoint
+        self._address = address
         self._settings = settings
         self._random = rng
         self._dialled = dialled
@@ -176,7 +177,7 @@ class UdpPool:
         return taken
 
     def _open(self) -> UdpSocket:
-        opened = UdpSocket(self._endpoint, self._settings, self._deadlines, self._random)
+        opened = UdpSocket(self._address, self._settings, self._deadlines, self._random)
         self._sockets.append(opened)
         asyncio.get_running_loop().call_later(self._settings.expire, self._drop, opened)
         return opened

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from pydns.address import Address
 from pydns.corefile import types
-from pydns.corefile.types import Address, Mismatch
+from pydns.corefile.types import Mismatch
 
 
 @pytest.mark.parametrize(

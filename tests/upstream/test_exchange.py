@@ -9,16 +9,17 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from pydns.address import Address
 from pydns.dns.message import Message, Question, pack
 from pydns.dns.types import Flag, Type
 from pydns.upstream.exchange import Upstream
 from pydns.upstream.reply import ExchangeError
-from pydns.upstream.settings import Endpoint, Settings
+from pydns.upstream.settings import Settings
 from pydns.upstream.tcp import TcpConnection
 from pydns.upstream.udp import SOCKETS, USES
 from tests.scripted_upstream import (
     Script,
-    closed_endpoint,
+    closed_address,
     reply_to,
     saying,
     scripted_upstream,
@@ -43,9 +44,9 @@ class Sockets:
         self.seen.append((transport, reused))
 
 
-def client_of(endpoint: Endpoint, sockets: Sockets | None = None, **settings: float) -> Upstream:
+def client_of(address: Address, sockets: Sockets | None = None, **settings: float) -> Upstream:
     conf = Settings(**{"read_timeout": 5.0, **settings})  # type: ignore[arg-type]
-    return Upstream(endpoint, conf, random.Random(1), sockets or Sockets())
+    return Upstream(address, conf, random.Random(1), sockets or Sockets())
 
 
 async def ask(upstream: Upstream, transport: str = "udp", limit: int = 512) -> Message:
@@ -55,7 +56,7 @@ async def ask(upstream: Upstream, transport: str = "udp", limit: int = 512) -> M
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 async def test_the_query_goes_out_as_it_is_and_the_reply_comes_back(transport: str) -> None:
     async with scripted_upstream(saying(ANSWER, flags=Flag.AA)) as server:
-        upstream = client_of(server.endpoint)
+        upstream = client_of(server.address)
         reply = await ask(upstream, transport)
         upstream.close()
     assert texts(reply.answer) == [ANSWER]
@@ -66,7 +67,7 @@ async def test_the_query_goes_out_as_it_is_and_the_reply_comes_back(transport: s
 
 async def test_ids_and_ports_change() -> None:
     async with scripted_upstream(saying(ANSWER)) as server:
-        upstream = client_of(server.endpoint)
+        upstream = client_of(server.address)
         for _ in range(SOCKETS * USES + 1):
             await ask(upstream)
         upstream.close()
@@ -104,7 +105,7 @@ async def test_the_right_reply_counts_after_any_number_of_wrong_ones(
         return [wrong(query)] * 3 + [*saying(ANSWER)(query, transport)]
 
     async with scripted_upstream(script) as server:
-        upstream = client_of(server.endpoint)
+        upstream = client_of(server.address)
         assert texts((await ask(upstream)).answer) == [ANSWER]
         upstream.close()
     assert len(server.asked) == 1
@@ -112,7 +113,7 @@ async def test_the_right_reply_counts_after_any_number_of_wrong_ones(
 
 async def test_a_late_reply_meets_nobody() -> None:
     async with scripted_upstream(silent) as server:
-        upstream = client_of(server.endpoint, read_timeout=SHORT)
+        upstream = client_of(server.address, read_timeout=SHORT)
         with pytest.raises(ExchangeError):
             await ask(upstream)
         server.script = saying(ANSWER)
@@ -124,7 +125,7 @@ async def test_a_late_reply_meets_nobody() -> None:
 
 async def test_replies_may_come_in_any_order() -> None:
     async with scripted_upstream(silent) as server:
-        upstream = client_of(server.endpoint, max_idle=1)
+        upstream = client_of(server.address, max_idle=1)
         questions = [Question(f"{number}.example.org.", Type.A) for number in range(50)]
         wires = [pack(QUERY._replace(question=question)) for question in questions]
         asking = [
@@ -143,42 +144,42 @@ async def test_replies_may_come_in_any_order() -> None:
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 async def test_silence_ends_with_the_read_timeout(transport: str) -> None:
     async with scripted_upstream(silent) as server:
-        upstream = client_of(server.endpoint, read_timeout=SHORT)
+        upstream = client_of(server.address, read_timeout=SHORT)
         with pytest.raises(ExchangeError) as raised:
             await ask(upstream, transport)
         upstream.close()
-    expected = rf"read {transport} 127\.0\.0\.1:\d+->127\.0\.0\.1:{server.endpoint.port}: i/o timeout"
+    expected = rf"read {transport} 127\.0\.0\.1:\d+->127\.0\.0\.1:{server.address.port}: i/o timeout"
     assert re.fullmatch(expected, str(raised.value))
 
 
 async def test_a_closed_udp_port_is_known_at_once() -> None:
-    endpoint = closed_endpoint()
-    upstream = client_of(endpoint)
+    address = closed_address()
+    upstream = client_of(address)
     with pytest.raises(ExchangeError) as raised:
         await ask(upstream)
     upstream.close()
-    expected = rf"read udp 127\.0\.0\.1:\d+->{re.escape(str(endpoint))}: read: connection refused"
+    expected = rf"read udp 127\.0\.0\.1:\d+->{re.escape(str(address))}: read: connection refused"
     assert re.fullmatch(expected, str(raised.value))
 
 
 async def test_a_closed_udp_port_is_known_to_every_query_at_once() -> None:
     """The kernel tells of it once for all queries on a socket, perhaps to a query that is about to leave."""
-    upstream = client_of(closed_endpoint(), max_idle=1)
+    upstream = client_of(closed_address(), max_idle=1)
     failures = await asyncio.gather(*(ask(upstream) for _ in range(5)), return_exceptions=True)
     assert [str(failure).partition(": ")[2] for failure in failures] == ["read: connection refused"] * 5
 
 
 async def test_a_closed_tcp_port_is_known_at_once() -> None:
-    endpoint = closed_endpoint()
+    address = closed_address()
     with pytest.raises(ExchangeError) as raised:
-        await ask(client_of(endpoint), "tcp")
-    assert str(raised.value) == f"dial tcp {endpoint}: connect: connection refused"
+        await ask(client_of(address), "tcp")
+    assert str(raised.value) == f"dial tcp {address}: connect: connection refused"
 
 
 async def test_a_reply_larger_than_the_client_takes_is_truncated() -> None:
     many = [f"www.example.org. 60 IN A 192.0.2.{number}" for number in range(1, 60)]
     async with scripted_upstream(saying(*many)) as server:
-        upstream = client_of(server.endpoint)
+        upstream = client_of(server.address)
         small, large = await ask(upstream), await ask(upstream, limit=4096)
         stream = await ask(upstream, "tcp")
         upstream.close()
@@ -190,7 +191,7 @@ async def test_a_reply_larger_than_the_client_takes_is_truncated() -> None:
 async def test_udp_sockets_are_counted() -> None:
     sockets = Sockets()
     async with scripted_upstream(saying(ANSWER)) as server:
-        upstream = client_of(server.endpoint, sockets, max_idle=2)
+        upstream = client_of(server.address, sockets, max_idle=2)
         for _ in range(4):
             await ask(upstream)
         upstream.close()
@@ -204,7 +205,7 @@ class TestTcp:
         """Ask twice; whether each found a connection."""
         sockets = Sockets()
         async with scripted_upstream(script or saying(ANSWER)) as server:
-            upstream = client_of(server.endpoint, sockets, **settings)
+            upstream = client_of(server.address, sockets, **settings)
             for _ in range(2):
                 assert texts((await ask(upstream, "tcp")).answer) == [ANSWER]
                 if between == "hang up":
@@ -224,7 +225,7 @@ class TestTcp:
     async def test_nor_is_one_closed_in_place_of_an_answer(self) -> None:
         sockets = Sockets()
         async with scripted_upstream(saying(ANSWER)) as server:
-            upstream = client_of(server.endpoint, sockets)
+            upstream = client_of(server.address, sockets)
             await ask(upstream, "tcp")
 
             def hang_up_once(query: Message, transport: str) -> Sequence[Message | bytes]:
@@ -247,12 +248,12 @@ class TestTcp:
 
             server.script = hang_up
             with pytest.raises(ExchangeError, match=r"^EOF$"):
-                await ask(client_of(server.endpoint), "tcp")
+                await ask(client_of(server.address), "tcp")
 
     async def test_two_queries_at_a_time_have_two_connections(self) -> None:
         sockets = Sockets()
         async with scripted_upstream(silent) as server:
-            upstream = client_of(server.endpoint, sockets)
+            upstream = client_of(server.address, sockets)
             asking = [asyncio.create_task(ask(upstream, "tcp")) for _ in range(2)]
             await server.heard(2)
             for position in (1, 0):
@@ -264,7 +265,7 @@ class TestTcp:
     async def test_max_idle_bounds_what_is_kept(self) -> None:
         sockets = Sockets()
         async with scripted_upstream(saying(ANSWER)) as server:
-            upstream = client_of(server.endpoint, sockets, max_idle=1)
+            upstream = client_of(server.address, sockets, max_idle=1)
             await asyncio.gather(*(ask(upstream, "tcp") for _ in range(2)))
             await asyncio.gather(*(ask(upstream, "tcp") for _ in range(2)))
             upstream.close()
@@ -282,7 +283,7 @@ class TestTcp:
 
         async with scripted_upstream(script) as server:
             with pytest.raises(ExchangeError, match=r"^dns: "):
-                await ask(client_of(server.endpoint), "tcp")
+                await ask(client_of(server.address), "tcp")
 
 
 class TestProbe:
@@ -292,18 +293,18 @@ class TestProbe:
     @pytest.mark.parametrize("rcode", [0, 2, 5])
     async def test_a_reply_of_any_rcode(self, transport: str, rcode: int) -> None:
         async with scripted_upstream(saying(rcode=rcode)) as server:
-            await client_of(server.endpoint).probe(pack(QUERY), QUESTION, transport)
+            await client_of(server.address).probe(pack(QUERY), QUESTION, transport)
         assert [heard_by for heard_by, _ in server.asked] == [transport]
 
     @pytest.mark.parametrize("transport", ["udp", "tcp"])
     async def test_a_closed_port(self, transport: str) -> None:
         with pytest.raises(ExchangeError, match="connection refused"):
-            await client_of(closed_endpoint()).probe(pack(QUERY), QUESTION, transport)
+            await client_of(closed_address()).probe(pack(QUERY), QUESTION, transport)
 
 
 async def test_a_query_that_is_given_up_leaves_nothing_behind() -> None:
     async with scripted_upstream(silent) as server:
-        upstream = client_of(server.endpoint, max_idle=1)
+        upstream = client_of(server.address, max_idle=1)
         asking = asyncio.create_task(ask(upstream))
         await server.heard(1)
         asking.cancel()
@@ -316,7 +317,7 @@ async def test_a_query_that_is_given_up_leaves_nothing_behind() -> None:
 
 async def test_what_is_under_way_ends_well_after_close() -> None:
     async with scripted_upstream(silent) as server:
-        upstream = client_of(server.endpoint, max_idle=1)
+        upstream = client_of(server.address, max_idle=1)
         asking = [asyncio.create_task(ask(upstream, transport)) for transport in ("udp", "udp", "tcp", "tcp")]
         await server.heard(4)
         upstream.close()
@@ -327,18 +328,18 @@ async def test_what_is_under_way_ends_well_after_close() -> None:
 
 
 async def test_a_socket_that_cannot_be_had_is_a_failure() -> None:
-    upstream = Upstream(Endpoint("127.0.0.1", 53), Settings(source="192.0.2.1"))
+    upstream = Upstream(Address("127.0.0.1", 53), Settings(source="192.0.2.1"))
     for transport in ("udp", "tcp"):
         with pytest.raises(ExchangeError, match=f"^dial {transport} 127.0.0.1:53: "):
             await ask(upstream, transport)
 
 
 async def test_the_text_of_an_upstream_is_its_metrics_label() -> None:
-    assert str(client_of(Endpoint("192.0.2.1", 53))) == "192.0.2.1:53"
-    assert str(client_of(Endpoint("2001:db8::1", 5353))) == "[2001:db8::1]:5353"
+    assert str(client_of(Address("192.0.2.1", 53))) == "192.0.2.1:53"
+    assert str(client_of(Address("2001:db8::1", 5353))) == "[2001:db8::1]:5353"
 
 
 async def test_a_peer_that_has_gone_before_the_transport_is_there_has_a_name() -> None:
-    connection = TcpConnection(Endpoint("192.0.2.1", 53), lambda _: None)
+    connection = TcpConnection(Address("192.0.2.1", 53), lambda _: None)
     connection.connection_made(asyncio.Transport(extra={"sockname": ("127.0.0.1", 1024)}))
     assert connection.path == "127.0.0.1:1024->192.0.2.1:53"

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
+from pydns.address import Address
 from pydns.corefile.duration import format_duration
 from pydns.corefile.line import Line
 from pydns.corefile.options import NotServed, Options, argument, flag, option
 from pydns.corefile.types import (
-    Address,
     Converter,
     address,
     choice,

@@ -46,8 +46,8 @@ class Stanza:
 
     async def start(self) -> None:
         """Look up host names.  Raises ValueError."""
-        endpoints = await resolve(self._conf.targets, self._conf.resolver)
-        self.targets = [Target(endpoint, self._conf, self._process, self._counters) for endpoint in endpoints]
+        addresses = await resolve(self._conf.targets, self._conf.resolver)
+        self.targets = [Target(address, self._conf, self._process, self._counters) for address in addresses]
 
     async def stop(self) -> None:
         for target in self.targets:

@@ -5,6 +5,7 @@ It does not know which queries come to it, nor when it is tried.
 
 from __future__ import annotations
 
+from pydns.address import Address
 from pydns.dns.message import Message, Question, pack
 from pydns.dns.types import Flag, Type, rcode_name
 from pydns.metrics import Metrics, Series
@@ -12,7 +13,7 @@ from pydns.plugin import Process
 from pydns.plugins.forward.options import ForwardOptions
 from pydns.upstream.exchange import Upstream
 from pydns.upstream.health import Health
-from pydns.upstream.settings import Endpoint, Settings
+from pydns.upstream.settings import Settings
 
 DURATIONS = tuple(0.00025 * 2**n for n in range(16))
 
@@ -54,11 +55,11 @@ class Counters:
 class Target:
     """An upstream with its health and its counters."""
 
-    def __init__(self, endpoint: Endpoint, conf: ForwardOptions, process: Process, counters: Counters) -> None:
-        to = str(endpoint)
+    def __init__(self, address: Address, conf: ForwardOptions, process: Process, counters: Counters) -> None:
+        to = str(address)
         source = "" if conf.source_address is None else str(conf.source_address)
         settings = Settings(conf.read_timeout, conf.expire, conf.max_age, conf.max_idle_conns, source)
-        self.upstream = Upstream(endpoint, settings, process.random, self._dialled)
+        self.upstream = Upstream(address, settings, process.random, self._dialled)
         self._question = Question(conf.health_check.domain, Type.NS)
         self._probe = pack(Message(flags=Flag.RD * conf.health_check.recursive, question=self._question))
         self._probe_transport = "tcp" if conf.force_tcp else "udp"

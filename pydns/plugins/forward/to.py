@@ -12,16 +12,16 @@ from collections.abc import Iterable, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 
+from pydns.address import Address
 from pydns.corefile.keys import strip_transport
 from pydns.corefile.line import Line
-from pydns.corefile.types import Address, Mismatch, address
+from pydns.corefile.types import Mismatch, address
 from pydns.dns.message import Message, Question, pack
 from pydns.dns.name import normalize
 from pydns.dns.rdata import address_text
 from pydns.dns.types import Flag, Type
 from pydns.upstream.exchange import Upstream
 from pydns.upstream.reply import ExchangeError
-from pydns.upstream.settings import Endpoint
 
 PORT = 53
 MAX_TARGETS = 15
@@ -111,12 +111,12 @@ def _ends_in_number(host: str) -> bool:
     return last.isdecimal() or last.startswith("0x")
 
 
-async def resolve(targets: Iterable[Address], resolvers: Sequence[Address]) -> list[Endpoint]:
+async def resolve(targets: Iterable[Address], resolvers: Sequence[Address]) -> list[Address]:
     """The targets with each host name replaced by its addresses, repeats removed.  Raises ValueError."""
-    found: list[Endpoint] = []
+    found: list[Address] = []
     for host, port in targets:
         addresses = [host] if is_address(host) else await _look_up(host, resolvers)
-        found += [Endpoint(address, port) for address in addresses]
+        found += [Address(address, port) for address in addresses]
     return list(dict.fromkeys(found))
 
 
@@ -143,7 +143,7 @@ async def _ask_system(host: str) -> list[str]:
 
 async def _ask_resolver(host: str, resolver: Address) -> list[str]:
     """A, then AAAA; a failure of the second does not spoil the first."""
-    upstream = Upstream(Endpoint(*resolver))
+    upstream = Upstream(resolver)
     addresses: list[str] = []
     try:
         for qtype in (Type.A, Type.AAAA):

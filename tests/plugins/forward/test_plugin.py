@@ -8,17 +8,17 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from pydns.address import Address
 from pydns.dns.edns import Edns
 from pydns.dns.message import Message
 from pydns.dns.types import Flag, Rcode
 from pydns.plugin import Block, Failure, Serve
 from pydns.plugins.forward.plugin import Forward
 from pydns.plugins.metadata import Metadata
-from pydns.upstream.settings import Endpoint
 from tests.scripted_upstream import (
     Script,
     ScriptedUpstream,
-    closed_endpoint,
+    closed_address,
     reply_to,
     saying,
     scripted_upstream,
@@ -32,7 +32,7 @@ ASKED = "www.example.org. A"
 
 @asynccontextmanager
 async def forwarding(text: str, block: Block | None = None, next: Serve | None = None) -> AsyncIterator[Forward]:
-    """The plugin of these lines, running; TO may be written as the endpoint of a scripted upstream."""
+    """The plugin of these lines, running; TO may be written as the address of a scripted upstream."""
     plugin = make_plugin(Forward, text, block, next or answer("next. 5 IN A 192.0.2.9"))
     await plugin.start()
     yield plugin
@@ -57,13 +57,13 @@ class TestOneUpstream:
         query = make_query(
             "wWw.example.org. A", flags=Flag.RD | Flag.CD | Flag.AD, edns=Edns(1400, 0x8000, 0, ((10, b"12345678"),))
         )
-        async with scripted_upstream(saying(WWW)) as server, forwarding(f"forward . {server.endpoint}") as plugin:
+        async with scripted_upstream(saying(WWW)) as server, forwarding(f"forward . {server.address}") as plugin:
             await plugin.serve(query)
         [(transport, heard)] = server.asked
         assert (transport, heard) == ("udp", query.message._replace(id=heard.id))
 
     async def test_no_opt_is_added(self) -> None:
-        async with scripted_upstream(saying(WWW)) as server, forwarding(f"forward . {server.endpoint}") as plugin:
+        async with scripted_upstream(saying(WWW)) as server, forwarding(f"forward . {server.address}") as plugin:
             await plugin.serve(make_query(ASKED))
         assert server.asked[0][1].edns is None
 
@@ -71,7 +71,7 @@ class TestOneUpstream:
     @pytest.mark.parametrize("rcode", [Rcode.NOERROR, Rcode.NXDOMAIN, Rcode.SERVFAIL, Rcode.REFUSED])
     async def test_the_reply_comes_back_as_it_is(self, flags: int, rcode: int) -> None:
         script = saying(WWW, rcode=rcode, flags=flags)
-        async with scripted_upstream(script) as server, forwarding(f"forward . {server.endpoint}") as plugin:
+        async with scripted_upstream(script) as server, forwarding(f"forward . {server.address}") as plugin:
             reply = await plugin.serve(make_query(ASKED))
         assert (reply.id, reply.rcode, texts(reply.answer)) == (4711, rcode, [WWW])
         assert reply.flags == Flag.QR | Flag.RD | Flag.RA | flags
@@ -90,7 +90,7 @@ class TestOneUpstream:
     async def test_transport(self, block: str, client: str, upstream: str) -> None:
         async with (
             scripted_upstream(saying(WWW)) as server,
-            forwarding(f"forward . {server.endpoint} {{\n{block}\n}}") as plugin,
+            forwarding(f"forward . {server.address} {{\n{block}\n}}") as plugin,
         ):
             await plugin.serve(make_query(ASKED, transport=client))
         assert [transport for transport, _ in server.asked] == [upstream]
@@ -98,7 +98,7 @@ class TestOneUpstream:
     async def test_a_truncated_reply_goes_to_the_client(self) -> None:
         async with (
             scripted_upstream(saying(flags=Flag.TC)) as server,
-            forwarding(f"forward . {server.endpoint}") as plugin,
+            forwarding(f"forward . {server.address}") as plugin,
         ):
             assert (await plugin.serve(make_query(ASKED))).truncated
         assert len(server.asked) == 1
@@ -109,7 +109,7 @@ class TestOneUpstream:
 
         async with (
             scripted_upstream(script) as server,
-            forwarding(f"forward . {server.endpoint} {{\nprefer_udp\n}}") as plugin,
+            forwarding(f"forward . {server.address} {{\nprefer_udp\n}}") as plugin,
         ):
             assert texts((await plugin.serve(make_query(ASKED))).answer) == [WWW]
         assert [transport for transport, _ in server.asked] == ["udp", "tcp"]
@@ -118,7 +118,7 @@ class TestOneUpstream:
         def script(query: Message, transport: str) -> Sequence[Message | bytes]:
             return (reply_to(make_query("other.example. A").message)._replace(id=query.id),)
 
-        async with scripted_upstream(script) as server, forwarding(f"forward . {server.endpoint}") as plugin:
+        async with scripted_upstream(script) as server, forwarding(f"forward . {server.address}") as plugin:
             reply = await plugin.serve(make_query(ASKED, transport="tcp"))
         assert (reply.rcode, reply.question) == (Rcode.FORMERR, make_query(ASKED).question)
 
@@ -127,20 +127,20 @@ class TestOneUpstream:
         make_plugin(Metadata, "metadata", block)
         async with (
             scripted_upstream(saying(WWW)) as server,
-            forwarding(f"forward . {server.endpoint}", block) as plugin,
+            forwarding(f"forward . {server.address}", block) as plugin,
         ):
             await plugin.serve(query)
-        assert query.metadata["forward/upstream"]() == str(server.endpoint)
+        assert query.metadata["forward/upstream"]() == str(server.address)
 
     async def test_without_metadata_nothing_is_noted(self) -> None:
         query = make_query(ASKED)
-        async with scripted_upstream(saying(WWW)) as server, forwarding(f"forward . {server.endpoint}") as plugin:
+        async with scripted_upstream(saying(WWW)) as server, forwarding(f"forward . {server.address}") as plugin:
             await plugin.serve(query)
         assert query.metadata == {}
 
     async def test_source_address(self) -> None:
         async with scripted_upstream(saying(WWW)) as server:
-            async with forwarding(f"forward . {server.endpoint} {{\nsource_address 127.0.0.2\n}}") as plugin:
+            async with forwarding(f"forward . {server.address} {{\nsource_address 127.0.0.2\n}}") as plugin:
                 await plugin.serve(make_query(ASKED))
                 await plugin.serve(make_query(ASKED, transport="tcp"))
             assert server.hosts == ["127.0.0.2", "127.0.0.2"]
@@ -162,7 +162,7 @@ class TestZones:
         ],
     )
     async def test_from(self, line: str, forwarded: list[str], passed: list[str]) -> None:
-        async with scripted_upstream(saying()) as server, forwarding(f"forward {line} {server.endpoint}") as plugin:
+        async with scripted_upstream(saying()) as server, forwarding(f"forward {line} {server.address}") as plugin:
             assert [(await plugin.serve(make_query(question))).forwarded for question in forwarded] == [True] * len(
                 forwarded
             )
@@ -183,14 +183,14 @@ class TestZones:
     async def test_except(self, question: str, is_forwarded: bool) -> None:
         async with (
             scripted_upstream(saying()) as server,
-            forwarding(f"forward example.org {server.endpoint} {{\nexcept a.example.org\n}}") as plugin,
+            forwarding(f"forward example.org {server.address} {{\nexcept a.example.org\n}}") as plugin,
         ):
             assert (await plugin.serve(make_query(question))).forwarded is is_forwarded
 
     async def test_from_itself_cannot_be_excepted(self) -> None:
         async with (
             scripted_upstream(saying()) as server,
-            forwarding(f"forward example.org {server.endpoint} {{\nexcept example.org\n}}") as plugin,
+            forwarding(f"forward example.org {server.address} {{\nexcept example.org\n}}") as plugin,
         ):
             assert (await plugin.serve(make_query("example.org. A"))).forwarded
             assert not (await plugin.serve(make_query("www.example.org. A"))).forwarded
@@ -204,7 +204,7 @@ class TestSeveralLines:
         self, first: Script, second: Script, block: str = "", from_: str = "."
     ) -> AsyncIterator[tuple[Forward, ScriptedUpstream, ScriptedUpstream]]:
         async with scripted_upstream(first) as one, scripted_upstream(second) as two:
-            lines = f"forward {from_} {one.endpoint} {{\n{block}\n}}\nforward . {two.endpoint} {{\n{block}\n}}"
+            lines = f"forward {from_} {one.address} {{\n{block}\n}}\nforward . {two.address} {{\n{block}\n}}"
             async with forwarding(lines) as plugin:
                 yield plugin, one, two
 
@@ -241,7 +241,7 @@ class TestFailures:
     async def test_the_next_upstream_is_tried(self) -> None:
         async with (
             scripted_upstream(saying(WWW)) as server,
-            forwarding(f"forward . {closed_endpoint()} {server.endpoint} {{\npolicy sequential\n}}") as plugin,
+            forwarding(f"forward . {closed_address()} {server.address} {{\npolicy sequential\n}}") as plugin,
         ):
             assert texts((await plugin.serve(make_query(ASKED))).answer) == [WWW]
 
@@ -251,12 +251,12 @@ class TestFailures:
     async def test_attempts(self, attempts: str, tries: int) -> None:
         async with (
             scripted_upstream(silent) as server,
-            forwarding(f"forward . {server.endpoint} {{\nread_timeout 20ms\nmax_fails 0\n{attempts}\n}}") as plugin,
+            forwarding(f"forward . {server.address} {{\nread_timeout 20ms\nmax_fails 0\n{attempts}\n}}") as plugin,
         ):
             rcode, why = await failure_of(plugin)
         assert (rcode, len(server.asked)) == (Rcode.SERVFAIL, tries)
         assert why.startswith("read udp 127.0.0.1:")
-        assert why.endswith(f"->{server.endpoint}: i/o timeout")
+        assert why.endswith(f"->{server.address}: i/o timeout")
 
     async def test_five_seconds_are_all_there_is(self) -> None:
         clock = Clock()
@@ -266,7 +266,7 @@ class TestFailures:
             return ()
 
         async with scripted_upstream(script) as server:
-            lines = f"forward . {server.endpoint} {{\nread_timeout 20ms\nmax_fails 0\nmax_connect_attempts 0\n}}"
+            lines = f"forward . {server.address} {{\nread_timeout 20ms\nmax_fails 0\nmax_connect_attempts 0\n}}"
             async with forwarding(lines, make_block(clock=clock)) as plugin:
                 await failure_of(plugin)
         assert len(server.asked) == 2
@@ -276,14 +276,14 @@ class TestFailures:
     )
     async def test_failover(self, first: int, asked: int, rcode: int) -> None:
         async with scripted_upstream(saying(rcode=first)) as one, scripted_upstream(saying(WWW)) as two:
-            lines = f"forward . {one.endpoint} {two.endpoint} {{\npolicy sequential\nfailover SERVFAIL NXDOMAIN\n}}"
+            lines = f"forward . {one.address} {two.address} {{\npolicy sequential\nfailover SERVFAIL NXDOMAIN\n}}"
             async with forwarding(lines) as plugin:
                 reply = await plugin.serve(make_query(ASKED))
         assert (reply.rcode, len(one.asked) + len(two.asked)) == (rcode, asked)
 
     async def test_failover_returns_the_last_reply(self) -> None:
         async with scripted_upstream(saying(rcode=2)) as one, scripted_upstream(saying(rcode=3)) as two:
-            lines = f"forward . {one.endpoint} {two.endpoint} {{\npolicy sequential\nfailover SERVFAIL NXDOMAIN\n}}"
+            lines = f"forward . {one.address} {two.address} {{\npolicy sequential\nfailover SERVFAIL NXDOMAIN\n}}"
             async with forwarding(lines) as plugin:
                 assert (await plugin.serve(make_query(ASKED))).rcode == Rcode.NXDOMAIN
 
@@ -291,10 +291,10 @@ class TestFailures:
 class TestHealth:
     """Down after more failed probes than max_fails, up again after one good one."""
 
-    def lines(self, one: Endpoint, two: Endpoint, block: str = "") -> str:
+    def lines(self, one: Address, two: Address, block: str = "") -> str:
         return f"forward . {one} {two} {{\npolicy sequential\nmax_fails 1\n{block}\n}}"
 
-    async def until_down(self, plugin: Forward, block: Block, to: Endpoint) -> None:
+    async def until_down(self, plugin: Forward, block: Block, to: Address) -> None:
         """Fail once; turn the clock until two probes have failed."""
         clock = block.process.clock
         assert isinstance(clock, Clock)
@@ -303,12 +303,12 @@ class TestHealth:
             await clock.advance(0.5 if failed == 1 else 0)
 
     async def test_down_is_passed_over_and_up_is_asked_again(self) -> None:
-        dead, block = closed_endpoint(), make_block()
+        dead, block = closed_address(), make_block()
         clock = block.process.clock
         assert isinstance(clock, Clock)
         async with (
             scripted_upstream(saying(WWW)) as alive,
-            forwarding(self.lines(dead, alive.endpoint), block) as plugin,
+            forwarding(self.lines(dead, alive.address), block) as plugin,
         ):
             await self.until_down(plugin, block, dead)
             async with scripted_upstream(saying(WWW), dead.port) as risen:
@@ -324,7 +324,7 @@ class TestHealth:
                 assert risen.asked[-1][1].question == make_query(ASKED).question
 
     async def test_all_down_is_a_random_try(self) -> None:
-        block, dead = make_block(), closed_endpoint()
+        block, dead = make_block(), closed_address()
         async with forwarding(f"forward . {dead} {{\nmax_fails 1\n}}", block) as plugin:
             for target in plugin._stanzas[0].targets:
                 target.health.fails = 2
@@ -335,7 +335,7 @@ class TestHealth:
     async def test_or_none_with_failfast(self) -> None:
         block = make_block()
         async with scripted_upstream(saying(WWW)) as server:
-            lines = f"forward . {server.endpoint} {{\nfailfast_all_unhealthy_upstreams\n}}"
+            lines = f"forward . {server.address} {{\nfailfast_all_unhealthy_upstreams\n}}"
             async with forwarding(lines, block) as plugin:
                 plugin._stanzas[0].targets[0].health.fails = 3
                 assert await failure_of(plugin) == (Rcode.SERVFAIL, "no healthy proxies")
@@ -349,7 +349,7 @@ class TestMaxConcurrent:
         block = make_block()
         async with (
             scripted_upstream(silent) as server,
-            forwarding(f"forward . {server.endpoint} {{\nmax_concurrent 2\n}}", block) as plugin,
+            forwarding(f"forward . {server.address} {{\nmax_concurrent 2\n}}", block) as plugin,
         ):
             asking = [asyncio.create_task(_ask(plugin, f"{number}.example.org. A")) for number in range(2)]
             await server.heard(2)
@@ -369,7 +369,7 @@ async def _ask(plugin: Forward, question: str) -> Message:
 async def test_metrics() -> None:
     block = make_block()
     async with scripted_upstream(saying(rcode=3)) as server:
-        to = str(server.endpoint)
+        to = str(server.address)
         async with forwarding(f"forward . {to} {{\nmax_idle_conns 1\n}}", block) as plugin:
             assert sample(block, "forward_max_concurrent_rejects_total") == 0
             assert sample(block, "forward_healthcheck_broken_total") == 0
@@ -383,6 +383,6 @@ async def test_metrics() -> None:
 
 async def test_a_host_name_that_is_not_known_ends_the_start() -> None:
     async with scripted_upstream(saying(rcode=3)) as server:
-        plugin = make_plugin(Forward, f"forward . dns.corp.example {{\nresolver {server.endpoint}\n}}")
+        plugin = make_plugin(Forward, f"forward . dns.corp.example {{\nresolver {server.address}\n}}")
         with pytest.raises(ValueError, match="failed to resolve"):
             await plugin.start()

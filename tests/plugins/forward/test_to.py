@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from pydns.address import Address
 from pydns.corefile.line import CorefileError
-from pydns.corefile.types import Address
 from pydns.plugins.forward.to import name_servers, read_targets, resolve
-from pydns.upstream.settings import Endpoint
-from tests.scripted_upstream import closed_endpoint, saying, scripted_upstream
+from tests.scripted_upstream import closed_address, saying, scripted_upstream
 from tests.support import corefile_lines
 
 
@@ -119,29 +118,29 @@ def test_a_file_that_is_no_text(tmp_path: Path) -> None:
 
 async def test_addresses_need_no_look_up() -> None:
     targets = [Address("192.0.2.1", 53), Address("2001:db8::1", 5353)]
-    assert await resolve(targets, ()) == [Endpoint("192.0.2.1", 53), Endpoint("2001:db8::1", 5353)]
+    assert await resolve(targets, ()) == [Address("192.0.2.1", 53), Address("2001:db8::1", 5353)]
 
 
 async def test_a_host_name_stands_for_all_its_addresses() -> None:
     async with scripted_upstream(
         saying("dns.corp.example. 60 IN A 192.0.2.1", "dns.corp.example. 60 IN AAAA ::2")
     ) as server:
-        resolvers = [Address(*closed_endpoint()), Address(*server.endpoint)]
+        resolvers = [closed_address(), server.address]
         found = await resolve([Address("dns.corp.example", 5353), Address("192.0.2.1", 5353)], resolvers)
-    assert found == [Endpoint("192.0.2.1", 5353), Endpoint("::2", 5353)]
+    assert found == [Address("192.0.2.1", 5353), Address("::2", 5353)]
     assert [query.question.type for _, query in server.asked if query.question] == [1, 28]
 
 
 async def test_localhost_is_known_to_the_system() -> None:
-    assert Endpoint("127.0.0.1", 5353) in await resolve([Address("localhost", 5353)], ())
+    assert Address("127.0.0.1", 5353) in await resolve([Address("localhost", 5353)], ())
 
 
 async def test_a_name_that_is_not_known_is_an_error() -> None:
     async with scripted_upstream(saying(rcode=3)) as server:
         with pytest.raises(ValueError, match=r'failed to resolve "dns\.corp\.example": no addresses found'):
-            await resolve([Address("dns.corp.example", 53)], [Address(*server.endpoint)])
+            await resolve([Address("dns.corp.example", 53)], [server.address])
 
 
 async def test_a_resolver_that_is_not_there_is_an_error() -> None:
     with pytest.raises(ValueError, match="connection refused"):
-        await resolve([Address("dns.corp.example", 53)], [Address(*closed_endpoint())])
+        await resolve([Address("dns.corp.example", 53)], [closed_address()])
