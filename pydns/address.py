@@ -1,5 +1,6 @@
 """Where a server listens or is asked: a host and a port.  It imports nothing of this package."""
 
+from ipaddress import ip_address
 from typing import NamedTuple
 
 
@@ -11,3 +12,12 @@ class Address(NamedTuple):
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def is_ip(text: str) -> bool:
+    """Whether ``text`` is an IP address, IPv6 with or without a zone (``fe80::1%eth0``)."""
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True

@@ -8,12 +8,12 @@ serves the result (`manifests`).
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from ipaddress import ip_address
 from itertools import islice
 from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from pydns.address import is_ip
 from pydns.k8s.addresses import IPV4, IPV6, Pools, family_of, suffix
 from pydns.k8s.documents import Document
 from pydns.k8s.mirror import mirrored
@@ -115,7 +115,7 @@ class WrittenService:
         spec = self.spec
         spec.cluster_ips = spec.cluster_ips or ([spec.cluster_ip] if spec.cluster_ip else [])
         for ip in spec.cluster_ips:
-            if ip != "None" and not is_address(ip):
+            if ip != "None" and not is_ip(ip):
                 raise self.document.error(".spec.clusterIP", f"'{ip}' is no IP address, and not None")
         for family in self.rules.ip_families or ():
             if family not in (IPV4, IPV6):
@@ -185,14 +185,6 @@ class MetaManifest(Struct):
     metadata: Meta
 
 
-def is_address(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True
-
-
 def kubernetes_service(services: Iterable[WrittenService]) -> list[Labelled]:
     """The Service that every API server makes for itself, unless it is written out."""
     if any((one.document.namespace, one.document.name) == ("default", "kubernetes") for one in services):
@@ -221,7 +213,7 @@ def written_slice(document: Document) -> tuple[EndpointSlice, Mapping[str, str]]
     wire.metadata.namespace = document.namespace
     for at, endpoint in enumerate(wire.endpoints or ()):
         for address in endpoint.addresses or ():
-            if wire.address_type != "FQDN" and not is_address(address):
+            if wire.address_type != "FQDN" and not is_ip(address):
                 raise document.error(f".endpoints[{at}].addresses", f"'{address}' is no IP address")
     return endpoint_slice(wire), wire.metadata.labels or {}
 

@@ -24,8 +24,8 @@ Without it a block listens on all addresses of the machine.  An interface stands
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from ipaddress import ip_address
 
+from pydns.address import is_ip
 from pydns.corefile.line import Line
 from pydns.corefile.options import Options, argument, option
 from pydns.corefile.types import Converter, quote
@@ -53,18 +53,9 @@ def _addresses(words: Iterable[str], line: Line) -> Iterator[str]:
     known = interface_addresses()
     for word in words:
         of_interface = [found.address for found in known if found.interface == word]
-        if not of_interface and not _is_address(word):
+        if not of_interface and (not is_ip(word) or "%" in word):  # for an address with a zone, name the interface
             raise line.error(f"not a valid IP address or interface name: {quote(word)}")
         yield from of_interface or [word]
-
-
-def _is_address(word: str) -> bool:
-    """Whether a word is an address; one with a zone is not, its interface must be named."""
-    try:
-        ip_address(word)
-    except ValueError:
-        return False
-    return "%" not in word
 
 
 class Bind(Plugin):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 
-from pydns.address import Address
+from pydns.address import Address, is_ip
 from pydns.corefile.keys import strip_transport
 from pydns.corefile.line import Line
 from pydns.corefile.types import Mismatch, address
@@ -82,16 +82,7 @@ def name_servers(path: Path) -> list[Address]:
     """The ``nameserver`` addresses of a resolv.conf(5) file, all with port 53.  Raises OSError, UnicodeDecodeError."""
     words = (text.split() for text in path.read_text().splitlines())
     servers = [fields[1].partition("%")[0] for fields in words if len(fields) > 1 and fields[0] == "nameserver"]
-    return [Address(str(ip_address(server)), PORT) for server in servers if is_address(server)]
-
-
-def is_address(host: str) -> bool:
-    """Whether ``host`` is an IP address rather than a name."""
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
+    return [Address(str(ip_address(server)), PORT) for server in servers if is_ip(server)]
 
 
 def _host_name(line: Line, word: str, host: str) -> Address:
@@ -115,7 +106,7 @@ async def resolve(targets: Iterable[Address], resolvers: Sequence[Address]) -> l
     """The targets with each host name replaced by its addresses, repeats removed.  Raises ValueError."""
     found: list[Address] = []
     for host, port in targets:
-        addresses = [host] if is_address(host) else await _look_up(host, resolvers)
+        addresses = [host] if is_ip(host) else await _look_up(host, resolvers)
         found += [Address(address, port) for address in addresses]
     return list(dict.fromkeys(found))
 
