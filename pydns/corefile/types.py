@@ -57,6 +57,18 @@ class Several(Generic[T]):
     metavar: str
 
 
+def strict(converter: Converter[T]) -> Converter[T]:
+    """The same for an optional argument that is never passed over for the next: a mismatch is an error."""
+
+    def convert(word: str) -> T:
+        try:
+            return converter(word)
+        except Mismatch as error:
+            raise ValueError(str(error)) from None
+
+    return Converter(convert, converter.metavar)
+
+
 def _text(word: str) -> str:
     return word
 

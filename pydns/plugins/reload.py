@@ -31,7 +31,7 @@ from pydns import registry
 from pydns.corefile.line import CorefileError, Line
 from pydns.corefile.options import Options, argument
 from pydns.corefile.parser import load
-from pydns.corefile.types import Converter, Mismatch, duration, parse_duration
+from pydns.corefile.types import duration, strict
 from pydns.plugin import Block, Plugin
 from pydns.tasks import Tasks
 
@@ -40,20 +40,9 @@ STDIN = "stdin"
 """A Corefile that can be read once only."""
 
 
-def _duration(word: str) -> float:
-    """A duration; a word that is none is an error here and not the next argument."""
-    try:
-        return parse_duration(word)
-    except Mismatch as error:
-        raise ValueError(str(error)) from None
-
-
-_first_duration = Converter(_duration, "DURATION")
-
-
 @dataclass
 class ReloadOptions(Options):
-    interval: float = argument(_first_duration, default=30.0, help="time between two looks, at least 2s")
+    interval: float = argument(strict(duration()), default=30.0, help="time between two looks, at least 2s")
     jitter: float = argument(duration(), default=15.0, help="how much that time varies, at least 1s; 0s: not at all")
 
     @classmethod

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
 
 from pydns.corefile.line import Line
 from pydns.corefile.options import WRONG_ARGS, NotServed, Options, argument, flag, option
 from pydns.corefile.types import (
-    Converter,
-    Mismatch,
     Several,
     choice,
     duration,
     integer,
     percentage,
     seconds,
+    strict,
     text,
     zone,
     zones,
@@ -27,28 +25,14 @@ SHORTEST, LONGEST_SUCCESS, LONGEST_DENIAL = 5, 3600, 1800
 LONGEST_RECHECK = 300
 """Seconds (RFC 8767 section 5)."""
 
-T = TypeVar("T")
-
-
-def _strict(convert: Converter[T]) -> Converter[T]:
-    """The same for an optional argument that is never passed over for the next."""
-
-    def strictly(word: str) -> T:
-        try:
-            return convert(word)
-        except Mismatch as error:
-            raise ValueError(str(error)) from None
-
-    return Converter(strictly, convert.metavar)
-
 
 @dataclass
 class Bound(Options):
     """``CAPACITY [TTL [MINTTL]]``; further words are swallowed with a warning, as CoreDNS swallows them."""
 
     capacity: int = argument(integer())
-    ttl: int | None = argument(_strict(seconds(1)), default=None)
-    minttl: int | None = argument(_strict(seconds(0)), default=None)
+    ttl: int | None = argument(strict(seconds(1)), default=None)
+    minttl: int | None = argument(strict(seconds(0)), default=None)
     extra: tuple[str, ...] = argument(text, many=True)
 
     @classmethod
@@ -65,7 +49,7 @@ class Prefetch(Options):
     """``AMOUNT [DURATION [PERCENTAGE%]]``."""
 
     amount: int = argument(integer(0))
-    gap: float = argument(_strict(duration()), default=60.0, name="DURATION")
+    gap: float = argument(strict(duration()), default=60.0, name="DURATION")
     percent: int = argument(percentage, default=10, name="PERCENTAGE%")
 
     @classmethod
