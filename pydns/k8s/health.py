@@ -49,7 +49,7 @@ class ApiHealth:
         now = self._clock()
         if self.up:
             self._since = now
-            self._observer.api_up(False, now)
+            self._observer.api_up(False)
         self._failing.add(kind)
         about = kind if isinstance(error, Forbidden) else None
         if now - self._reported.get(about, float("-inf")) >= REMIND:
@@ -64,10 +64,9 @@ class ApiHealth:
         self._failing.discard(kind)
         self._reported.pop(kind, None)
         if self.up:
-            now = self._clock()
             self._reported.clear()
-            self._observer.api_up(True, now)
-            log.info(f"the Kubernetes API is back after {round(now - self._since)}s")
+            self._observer.api_up(True)
+            log.info(f"the Kubernetes API is back after {round(self._clock() - self._since)}s")
 
     def _report(self, kind: Kind, error: Exception, seconds: int) -> None:
         if isinstance(error, Forbidden):

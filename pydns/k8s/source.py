@@ -53,8 +53,8 @@ class Observer:
     def programmed(self, service_kind: str, seconds: float) -> None:
         """A slice is served so long after what triggered its change; kind `cluster_ip` or `headless_with_selector`."""
 
-    def api_up(self, up: bool, since: float) -> None:
-        """The API answers, or no longer answers, since this Unix time."""
+    def api_up(self, up: bool) -> None:
+        """The API answers again, or no longer."""
 
 
 class Source(Protocol):

@@ -57,5 +57,5 @@ class Measures(Observer):
     def programmed(self, service_kind: str, seconds: float) -> None:
         self._programmed.labels(service_kind).observe(seconds)
 
-    def api_up(self, up: bool, since: float) -> None:
+    def api_up(self, up: bool) -> None:
         self._up.set(up)

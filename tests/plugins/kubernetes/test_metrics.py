@@ -10,7 +10,7 @@ def test_families_and_labels() -> None:
     measures.request("GET", "10.0.0.1:443", "200")
     measures.request_duration("LIST", "10.0.0.1:443", 0.3)
     measures.programmed("cluster_ip", 1.5)
-    measures.api_up(False, 0.0)
+    measures.api_up(False)
     lines = metrics.exposition().decode().splitlines()
     for line in (
         'coredns_kubernetes_rest_client_requests_total{code="200",host="10.0.0.1:443",method="GET"} 1.0',
@@ -29,6 +29,6 @@ def test_the_api_counts_as_up_until_a_request_fails() -> None:
     measures = Measures(metrics, "z.")
     up = 'coredns_kubernetes_api_up{zone="z."} 1.0'
     assert up in metrics.exposition().decode()
-    measures.api_up(False, 0.0)
-    measures.api_up(True, 0.0)
+    measures.api_up(False)
+    measures.api_up(True)
     assert up in metrics.exposition().decode()
