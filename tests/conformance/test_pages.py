@@ -1,3 +1,5 @@
+"""Pages over HTTP: which lines of /metrics count as equal."""
+
 import pytest
 
 from conformance.pages import line_matches

@@ -1,3 +1,5 @@
+"""The walk over the tokens of a Corefile."""
+
 from __future__ import annotations
 
 from pydns.corefile.cursor import Cursor

@@ -1,3 +1,5 @@
+"""Regular expressions in Go's syntax, as Python's engine runs them."""
+
 from __future__ import annotations
 
 import re

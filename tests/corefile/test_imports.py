@@ -1,3 +1,5 @@
+"""Which files an import names."""
+
 from __future__ import annotations
 
 from pathlib import Path

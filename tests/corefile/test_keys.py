@@ -1,3 +1,5 @@
+"""Keys of server blocks: zones, transports, ports and duplicates."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Words, quotes, comments and their places."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""How errors and warnings about a line are worded."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Options declared once: what is parsed, what is refused, the Syntax section."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass

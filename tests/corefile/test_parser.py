@@ -1,3 +1,5 @@
+"""Whole Corefiles: where they come from, and what is wrong with them."""
+
 from __future__ import annotations
 
 import io

@@ -1,3 +1,5 @@
+"""Lines and braces; the depth and the work are bounded."""
+
 from __future__ import annotations
 
 from typing import Any

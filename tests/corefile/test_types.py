@@ -1,3 +1,5 @@
+"""Converters: the values of words, and how errors are worded."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Environment variables in a Corefile."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Addresses of the embedded cluster."""
+
 from ipaddress import ip_address, ip_network
 
 import pytest

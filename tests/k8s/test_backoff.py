@@ -1,3 +1,5 @@
+"""Pauses, as client-go's reflector has them."""
+
 from random import Random
 
 from pydns.k8s.backoff import Backoff

@@ -1,3 +1,5 @@
+"""Requests to an API on loopback, and where credentials come from."""
+
 import asyncio
 import base64
 import json

@@ -1,3 +1,5 @@
+"""A source that follows a scripted API."""
+
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any

@@ -1,3 +1,5 @@
+"""What a control plane would add to manifests."""
+
 from ipaddress import ip_address, ip_network
 
 import pytest

@@ -1,3 +1,5 @@
+"""YAML files: their objects, and the places of what is wrong."""
+
 from errno import EACCES
 from pathlib import Path
 from typing import NoReturn

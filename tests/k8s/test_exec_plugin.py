@@ -1,3 +1,5 @@
+"""Credentials from a program that a kubeconfig names."""
+
 import asyncio
 import json
 from datetime import UTC, datetime, timedelta

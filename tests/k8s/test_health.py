@@ -1,3 +1,5 @@
+"""What is logged while the API is away."""
+
 import pytest
 
 from pydns.k8s.health import ApiHealth, Forbidden, Unauthorized

@@ -1,3 +1,5 @@
+"""Files that change while they are served."""
+
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager

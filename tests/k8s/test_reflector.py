@@ -1,3 +1,5 @@
+"""List and watch against a scripted API: what it sees, what it is asked, what the store holds."""
+
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

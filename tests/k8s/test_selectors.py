@@ -1,3 +1,5 @@
+"""Label selectors, as CoreDNS reads them."""
+
 import pytest
 
 from pydns.k8s.selectors import EVERYTHING, Selector

@@ -1,3 +1,5 @@
+"""The store, its indexes, and what is told of a change."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,3 +1,5 @@
+"""What a person should know of a set of manifests."""
+
 import pytest
 
 from pydns.k8s.documents import parse

@@ -1,3 +1,5 @@
+"""The API's JSON, with fields that are missing, null or odd."""
+
 import json
 from typing import Any
 

@@ -1,3 +1,5 @@
+"""The Pods of workloads."""
+
 import pytest
 
 from pydns.k8s.addresses import IPV4, IPV6
