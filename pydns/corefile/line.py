@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 PARSING = "Error during parsing: "
 SYNTAX = "Syntax error: "
 INSPECTING = "error inspecting server blocks: "
+WRONG_ARGS = "Wrong argument count or unexpected line ending after '{}'"
 
 
 class CorefileError(ValueError):
@@ -87,8 +88,7 @@ class Line:
 
     def wrong_args(self, hint: str = "") -> CorefileError:
         """CoreDNS's error for too few or too many words."""
-        last = self.args[-1] if self.args else self.name
-        return self.error(f"Wrong argument count or unexpected line ending after '{last}'", hint)
+        return self.error(WRONG_ARGS.format(self.args[-1] if self.args else self.name), hint)
 
     def only_once(self) -> CorefileError:
         """CoreDNS's error for a plugin that stands twice in one server block."""

@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast, overload
 
-from pydns.corefile.line import CorefileError, Findings, Line, near_name
+from pydns.corefile.line import WRONG_ARGS, CorefileError, Findings, Line, near_name
 from pydns.corefile.types import Mismatch, Several
 
 T = TypeVar("T")
@@ -45,7 +45,6 @@ Surplus = Literal["error", "left out", "property"]
 
 REQUIRED: Any = object()
 UNEXPECTED_BRACE = "Unexpected token '{', expecting argument"
-WRONG_ARGS = "Wrong argument count or unexpected line ending after '{}'"
 
 
 @dataclass(frozen=True)

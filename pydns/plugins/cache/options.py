@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pydns.corefile.line import Line
-from pydns.corefile.options import WRONG_ARGS, NotServed, Options, argument, flag, option
+from pydns.corefile.line import WRONG_ARGS, Line
+from pydns.corefile.options import NotServed, Options, argument, flag, option
 from pydns.corefile.types import (
     Several,
     choice,
