@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pydns.corefile.line import CorefileError, Line
-from pydns.corefile.options import WRONG_ARGS, Options, argument, flag, ignored, option
+from pydns.corefile.line import WRONG_ARGS, CorefileError, Line
+from pydns.corefile.options import Options, argument, flag, ignored, option
 from pydns.corefile.parser import parse
 from pydns.corefile.types import choice, duration, integer, path, seconds, text, zones
 
