@@ -213,8 +213,8 @@ def written_slice(document: Document) -> tuple[EndpointSlice, Mapping[str, str]]
     wire.metadata.namespace = document.namespace
     for at, endpoint in enumerate(wire.endpoints or ()):
         for address in endpoint.addresses or ():
-            if wire.address_type != "FQDN" and not is_ip(address):
-                raise document.error(f".endpoints[{at}].addresses", f"'{address}' is no IP address")
+            if wire.address_type != "FQDN":
+                document.check_ip(f".endpoints[{at}].addresses", address)
     return endpoint_slice(wire), wire.metadata.labels or {}
 
 

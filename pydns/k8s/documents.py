@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 import yaml
 
+from pydns.address import is_ip
 from pydns.k8s.source import SourceError
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
@@ -94,6 +95,11 @@ class Document:
         name = self.metadata.get("name")
         if not name or not isinstance(name, str):
             raise ManifestError(f"{self.place('.metadata')} - {self.kind}: metadata.name is missing, or is no string")
+
+    def check_ip(self, path: str, address: str) -> None:
+        """Raise ManifestError unless `address`, written at `path`, is an IP address."""
+        if not is_ip(address):
+            raise self.error(path, f"'{address}' is no IP address")
 
     def read(self, type_: type[T]) -> T:
         """The fields that `type_` declares; raises ManifestError for a value of another type."""

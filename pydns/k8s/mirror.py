@@ -49,27 +49,21 @@ def mirrored(document: Document) -> Iterator[SliceWire]:
         return
     for at, subset in enumerate(wire.subsets or ()):
         families: dict[str, list[EndpointWire]] = {}
-        for endpoint in endpoints(subset):
-            families.setdefault(checked_family(document, at, endpoint), []).append(endpoint)
+        for address, endpoint in endpoints(subset):
+            document.check_ip(f".subsets[{at}]", address)
+            families.setdefault(family_of(address), []).append(endpoint)
         for family, members in families.items():
             name = f"{document.name}-{suffix(f'Endpoints/{document.namespace}/{document.name}/{family}/{at}', 5)}"
             meta = Meta(name, document.namespace, {**labels, SERVICE_LABEL: document.name})
             yield SliceWire(meta, family, members, ports(subset))
 
 
-def endpoints(subset: SubsetWire) -> Iterator[EndpointWire]:
+def endpoints(subset: SubsetWire) -> Iterator[tuple[str, EndpointWire]]:
+    """Each address of a subset, with its endpoint."""
     for addresses, ready in ((subset.addresses, True), (subset.not_ready_addresses, False)):
         for one in addresses or ():
-            yield EndpointWire([one.ip], ConditionsWire(ready), one.hostname, one.target_ref)
+            yield one.ip, EndpointWire([one.ip], ConditionsWire(ready), one.hostname, one.target_ref)
 
 
 def ports(subset: SubsetWire) -> list[ServicePortWire]:
     return [ServicePortWire(one.name, one.port, one.protocol or "TCP") for one in subset.ports or ()]
-
-
-def checked_family(document: Document, at: int, endpoint: EndpointWire) -> str:
-    (address,) = endpoint.addresses or ("",)
-    try:
-        return family_of(address)
-    except ValueError:
-        raise document.error(f".subsets[{at}]", f"'{address}' is no IP address")

@@ -140,15 +140,9 @@ def written_pod(document: Document) -> RunningPod:
         pod.ready = any(one.type == "Ready" and one.status == "True" for one in status.conditions)
     for address in [status.pod_ip, *(one.ip for one in status.pod_ips or ())]:
         if address:
-            pod.addresses.setdefault(checked_family(document, address), address)
+            document.check_ip(".status.podIP", address)
+            pod.addresses.setdefault(family_of(address), address)
     return pod
-
-
-def checked_family(document: Document, address: str) -> str:
-    try:
-        return family_of(address)
-    except ValueError:
-        raise document.error(".status.podIP", f"'{address}' is no IP address")
 
 
 def derived_pods(document: Document, written: Mapping[str, RunningPod]) -> Iterator[RunningPod]:
