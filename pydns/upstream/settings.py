@@ -17,7 +17,7 @@ class Settings:
     max_age: float = 0.0
     """How long a TCP connection is used at all; 0 without a bound."""
     max_idle: int = 0
-    """Idle TCP connections, and UDP sockets, that are kept; 0 is the default."""
+    """Idle TCP connections, and UDP sockets, that are kept; 0 for any number of connections and `udp.SOCKETS`."""
     source: str = ""
     """The local IP address that queries leave from; empty for the kernel's choice."""
 
