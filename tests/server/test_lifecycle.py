@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
+import weakref
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
@@ -53,6 +55,14 @@ class Scene:
     async def ask(self, host: str = "127.0.0.1") -> list[str]:
         with UdpClient(host, self.port) as client:
             return texts(parse(await client.ask(packet())).answer)
+
+
+@pytest.fixture(autouse=True)
+def collector_as_before() -> Iterator[None]:
+    before = gc.get_threshold()
+    yield
+    gc.unfreeze()
+    gc.set_threshold(*before)
 
 
 @pytest.fixture(autouse=True)
@@ -221,6 +231,19 @@ async def test_a_fatal_error_ends_it_at_once_with_status_1(scene: Scene) -> None
         with pytest.raises(ConnectionRefusedError):
             await client.ask(packet())
     assert scene.events == [*STARTED, "a stop"]
+
+
+async def test_what_stays_is_kept_from_the_garbage_collector(scene: Scene) -> None:
+    """What a reload left over is not: it goes with the next collection."""
+    scene.will_make("a")
+    scene.will_make("b")
+    running = asyncio.ensure_future(scene.server.run())
+    await until(lambda: gc.get_freeze_count() > 0)
+    first = weakref.ref(scene.server.instance)
+    await scene.server.reload()
+    assert (first(), gc.get_freeze_count() > 0) == (None, True)
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert await running == 0
 
 
 async def test_the_pidfile_is_there_while_it_runs(tmp_path: Path) -> None:
