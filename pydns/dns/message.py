@@ -175,6 +175,8 @@ def _parse_question(data: bytes, offset: int) -> tuple[Question, int]:
 
 def _parse_section(data: bytes, offset: int, count: int) -> tuple[tuple[RR, ...], int, RR | None]:
     """``count`` records, fewer where the message ends between two; the last OPT stands apart."""
+    if not count:
+        return (), offset, None
     records: list[RR] = []
     opt: RR | None = None
     for _ in range(count):
@@ -221,7 +223,7 @@ def pack(message: Message, limit: int = MAX_MESSAGE) -> bytes:
     offsets: dict[bytes, int] = {}
     if question is not None:
         wire = to_wire(question.name)
-        _remember(offsets, wire, 12)
+        _remember(offsets, wire, HEADER.size)
         out += wire
         out += _QUESTION.pack(question.type, question.cls)
     opt = b"" if message.edns is None else message.edns.pack(message.rcode)
@@ -299,5 +301,5 @@ def _remember(offsets: dict[bytes, int], wire: bytes, here: int) -> None:
     """Note where each suffix of a name that was just written stands."""
     position = 0
     while length := wire[position]:
-        offsets.setdefault(wire[position:], 0xC000 | here + position)
+        offsets[wire[position:]] = 0xC000 | here + position
         position += length + 1

@@ -240,6 +240,7 @@ async def test_what_stays_is_kept_from_the_garbage_collector(scene: Scene) -> No
     running = asyncio.ensure_future(scene.server.run())
     await until(lambda: gc.get_freeze_count() > 0)
     first = weakref.ref(scene.server.instance)
+    vars(first())["itself"] = first()  # only a collection finds a cycle
     await scene.server.reload()
     assert (first(), gc.get_freeze_count() > 0) == (None, True)
     os.kill(os.getpid(), signal.SIGTERM)
