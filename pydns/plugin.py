@@ -76,12 +76,13 @@ class Query:
 
     ``client`` and ``local`` are (host, port) of the two ends, ``transport`` is ``udp`` or ``tcp``, ``received`` a
     clock reading in seconds, ``zone`` the block's zone that matched (lower-case), ``size`` the octets of the message,
-    ``metadata`` what plugins noted about it (label → value, evaluated when asked for).
+    ``metadata`` what plugins noted about it (label → value, evaluated when asked for).  Of a reply with several equally
+    right forms, ``turn`` counts those that are kept and sent one after the other; else it is any number.
     """
 
     __slots__ = (
         "client", "depth", "local", "message", "metadata", "name", "qclass", "qname", "qtype", "question", "received",
-        "server", "size", "transport", "view", "zone",
+        "server", "size", "transport", "turn", "view", "zone",
     )  # fmt: skip
 
     message: Message
@@ -116,6 +117,7 @@ class Query:
         self.zone = "."
         self.view = ""
         self.depth = 0
+        self.turn = 0
         self.metadata: dict[str, Callable[[], str]] = {}
 
     @property
@@ -165,6 +167,7 @@ class Query:
         other.zone = self.zone
         other.view = self.view
         other.depth = self.depth
+        other.turn = self.turn
         other.metadata = self.metadata
         return other
 

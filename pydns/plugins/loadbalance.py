@@ -36,14 +36,16 @@ example.com {
 
 ## Differences from CoreDNS
 
-Names in a weight file match in any letter case.  A reply that is asked for more than eight times a second is sent in
-eight orders, drawn anew each second; `weighted` draws every time.
+Names in a weight file match in any letter case.  With `round_robin` the addresses of a reply that is asked for often
+come first in turn, each as often as the others; `weighted` draws every time.
 """
 
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address
+from math import lcm
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,10 +58,10 @@ from pydns.dns.types import Rcode, Type
 from pydns.plugin import Block, Plugin, Query
 from pydns.tasks import Tasks
 
-VARIANTS = 8
+MOST_VARIANTS = 16
 """How many orders of a reply may be kept and sent in turn."""
-VARIANTS_LAST = 1.0
-"""Seconds after which new ones are drawn: a few orders are not even, but over the seconds they are."""
+UNEVEN_LAST = 1.0
+"""Seconds after which new orders are drawn where so many are not even: over the seconds they are."""
 RELOAD = 30.0
 """Seconds between two looks at the weight file."""
 ROUND_ROBIN, WEIGHTED = "round_robin", "weighted"
@@ -118,19 +120,27 @@ def _groups(section: Records) -> _Groups:
     return groups
 
 
-def has_orders(sections: Iterable[Records]) -> bool:
-    """Whether a section has two addresses or two MX records."""
-    return any(len(groups.addresses) > 1 or len(groups.mxs) > 1 for groups in map(_groups, sections))
+def turns(sections: Iterable[Records]) -> int:
+    """After how many turns each address and each MX record of all sections came first equally often."""
+    groups = [_groups(section) for section in sections]
+    return lcm(*(max(1, len(records)) for group in groups for records in (group.addresses, group.mxs)))
 
 
-def shuffled(section: Records, luck: random.Random) -> Records:
-    """CNAME records, other types, shuffled addresses, shuffled MX records."""
+def shuffled(section: Records, luck: random.Random, turn: int) -> Records:
+    """CNAME records, other types, shuffled addresses, shuffled MX records; ``turn`` says which comes first."""
     if len(section) < 2:
         return section
     cnames, addresses, mxs, rest = _groups(section)
-    luck.shuffle(addresses)
-    luck.shuffle(mxs)
-    return (*cnames, *rest, *addresses, *mxs)
+    return (*cnames, *rest, *_shuffled(addresses, luck, turn), *_shuffled(mxs, luck, turn))
+
+
+def _shuffled(records: list[RR], luck: random.Random, turn: int) -> list[RR]:
+    if len(records) < 2:
+        return records
+    records.sort(key=attrgetter("rdata"))  # the same one at each turn, whatever order they came in
+    first = records.pop(turn % len(records))
+    luck.shuffle(records)
+    return [first, *records]
 
 
 def preferred(section: Records, networks: Sequence[Network]) -> Records:
@@ -218,27 +228,31 @@ class Loadbalance(Plugin):
         reply = await self.next(query)
         if reply.rcode != Rcode.NOERROR or query.qtype in (Type.AXFR, Type.IXFR):
             return reply
-        return self._shuffle(reply) if self._file is None else self._draw(reply, query.qtype)
+        return self._shuffle(reply, query.turn) if self._file is None else self._draw(reply, query.qtype)
 
-    def _shuffle(self, reply: Message) -> Message:
+    def _shuffle(self, reply: Message, turn: int) -> Message:
         sections = [reply.answer, reply.authority, reply.additional]
         if all(len(section) < 2 for section in sections):
             return reply
-        replay = reply.replay
-        if replay is not None and has_orders(sections):
-            until = min(replay.until, self.process.clock() + VARIANTS_LAST)
-            replay = Replay(until, replay.tags, max(VARIANTS, replay.variants), replay.counters)
-        answer, authority, additional = (shuffled(section, self._luck) for section in sections)
+        replay = reply.replay and self._in_turn(reply.replay, turns(sections))
+        answer, authority, additional = (shuffled(section, self._luck, turn) for section in sections)
         if self._prefer:
             answer, additional = preferred(answer, self._prefer), preferred(additional, self._prefer)
         return reply.with_sections(answer, authority, additional).with_replay(replay)
+
+    def _in_turn(self, replay: Replay, wanted: int) -> Replay:
+        """Consent to keep ``wanted`` orders, or for a while some, where so many are too many or would not be even."""
+        until = replay.until
+        if wanted > MOST_VARIANTS or (wanted > 1 and self._prefer):
+            wanted, until = MOST_VARIANTS, min(until, self.process.clock() + UNEVEN_LAST)
+        return Replay(until, replay.tags, wanted, replay.counters)
 
     def _draw(self, reply: Message, qtype: int) -> Message:
         if qtype not in (Type.A, Type.AAAA, Type.SRV):
             return reply
         sections = [reply.answer, reply.additional]
         answer, additional = (weighted(section, self._weights, self._luck) for section in sections)
-        replay = None if has_orders(sections) else reply.replay  # a few kept variants would not keep the odds
+        replay = None if turns(sections) > 1 else reply.replay  # a few kept variants would not keep the odds
         return reply.with_sections(answer, reply.authority, additional).with_replay(replay)
 
     async def start(self) -> None:

@@ -78,8 +78,8 @@ class Dispatcher:
         self._any_class = any(chain.any_class for chain in self.zones.values())
         self._panics = self.process.metrics.counter("panics_total", "A metrics that counts the number of panics.")
 
-    async def handle(self, data: bytes, client: Address, local: Address, transport: str) -> Reply | None:
-        """Answer one message; None where nothing is to be sent.  Raises nothing."""
+    async def handle(self, data: bytes, client: Address, local: Address, transport: str, turn: int = 0) -> Reply | None:
+        """Answer one message; None where nothing is to be sent.  Raises nothing.  ``turn`` is `Query.turn`."""
         try:
             message = accept(data)
         except Rejected as rejected:
@@ -90,6 +90,7 @@ class Dispatcher:
         if message is None:
             return None
         query = Query(message, client, local, transport, self, size=len(data), received=self.process.clock())
+        query.turn = turn
         return await self._reply(query)
 
     async def _reply(self, query: Query) -> Reply | None:

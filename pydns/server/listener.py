@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from pydns.plugin import Address, Settings
 from pydns.server.dispatch import Dispatcher
-from pydns.server.packet_cache import PacketCache
+from pydns.server.packet_cache import PacketCache, Ticket, new_turn
 from pydns.server.task_pool import TaskPool
 
 MAX_IN_FLIGHT = 10_000
@@ -63,13 +63,13 @@ class Listener:
 
     async def _serve(self, data: bytes, client: Address, local: Address, transport: str, send: Send) -> None:
         cache = self.cache(transport, 6 if ":" in client[0] else 4)
-        epoch = 0 if cache is None else cache.epoch
-        reply = await self.dispatcher.handle(data, client, local, transport)
+        ticket = Ticket(0, new_turn()) if cache is None else cache.ticket(data)
+        reply = await self.dispatcher.handle(data, client, local, transport, ticket.turn)
         if reply is None:
             send(None)
             return
         if cache is not None and reply.replay is not None:
-            cache.put(data, reply.octets, reply.replay, epoch)
+            cache.put(data, reply.octets, reply.replay, ticket)
         send(reply.octets)
 
     def cancel(self) -> None:

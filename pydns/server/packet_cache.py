@@ -6,20 +6,24 @@ Rules:
 2. A key is a whole message less its ID; a cache belongs to one listener, transport and address family, so that whatever
    a chain may look at is part of the key.
 3. Only consent counts: a reply comes with a `Replay`, which ends with its time or with a change of its tags.
-4. A reply that was being made while one of its data changed is not kept: `put` compares epochs.
+4. A reply that was being made while one of its data changed is not kept: its `Ticket` tells.
 5. A reply is kept when its query passes the chain for the second time within seconds; the first time only a mark of it
    is.  So a flood of names asked once costs next to nothing, and pushes out nothing.
-6. Replays are counted in the entry, and told to the reply's counters when it dies or is asked to `flush`.
+6. The variants of a reply have turns one after the other, from a random one on, and are sent in that order: what a
+   plugin does by `Query.turn` comes out even.
+7. Replays are counted in the entry, and told to the reply's counters when it dies or is asked to `flush`.
 
 It knows no sockets, no zones and no plugins.  ``get`` is the hottest path of the server.
 """
 
 from __future__ import annotations
 
+import random
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import cycle
 from math import inf
+from typing import NamedTuple
 
 from pydns.dns.message import Replay
 
@@ -35,6 +39,13 @@ MARKS_LAST = 5.0
 """Seconds after which all marks are wiped: what is asked less often gains next to nothing."""
 OVERHEAD = 800
 """Octets that an entry takes besides query and reply (measured, CPython 3.11)."""
+
+
+class Ticket(NamedTuple):
+    """What was so before a reply was made: the ``epoch`` of the data, and the ``turn`` that is the reply's."""
+
+    epoch: int
+    turn: int
 
 
 class _Variant:
@@ -57,9 +68,11 @@ class _Variant:
 class _Entry:
     """The replies to one query, sent in turn once there are as many as wanted."""
 
-    __slots__ = ("recent", "size", "tags", "turns", "until", "variants", "wanted")
+    __slots__ = ("recent", "size", "tags", "turn", "turns", "until", "variants", "wanted")
 
-    def __init__(self, replay: Replay, size: int) -> None:
+    def __init__(self, replay: Replay, size: int, turn: int) -> None:
+        self.turn = turn
+        """That of the next variant."""
         self.variants: list[_Variant] = []
         self.wanted = replay.variants
         self.turns: Iterator[_Variant] | None = None
@@ -71,6 +84,7 @@ class _Entry:
 
     def add(self, octets: bytes, replay: Replay) -> None:
         self.variants.append(_Variant(octets, replay.counters))
+        self.turn += 1
         self.until = min(self.until, replay.until)
         self.tags.update(replay.tags)
         self.size += len(octets)
@@ -103,12 +117,16 @@ class _Marks:
         return False
 
 
+def new_turn() -> int:
+    """The turn of a reply that has no variants yet."""
+    return random.getrandbits(16)
+
+
 class PacketCache:
     """What one kind of socket of one listener has sent.  ``clock`` gives seconds, as in `Replay.until`."""
 
     def __init__(self, clock: Callable[[], float], max_octets: int = MAX_OCTETS) -> None:
-        self.epoch = 0
-        """Counts the changes of tagged data; note it before a reply is made and hand it to `put`."""
+        self._epoch = 0  # counts the changes of tagged data
         self.octets = 0
         """What the entries take, roughly."""
         self._clock = clock
@@ -134,36 +152,40 @@ class PacketCache:
         variant.hits += 1
         return query[:2] + variant.octets
 
-    def put(self, query: bytes, reply: bytes, replay: Replay, epoch: int) -> None:
-        """Remember a reply that was made from the data as they were at ``epoch``, if its query was seen before."""
+    def ticket(self, query: bytes) -> Ticket:
+        """Take it before the reply is made, and hand it to `put`."""
+        entry = self._entries.get(query[2:])
+        return Ticket(self._epoch, new_turn() if entry is None else entry.turn)
+
+    def put(self, query: bytes, reply: bytes, replay: Replay, ticket: Ticket) -> None:
+        """Remember a reply, if its query was seen before."""
         key = query[2:]
         now = self._clock()
         if not self._marks.add(key, now) or len(query) > MAX_QUERY or len(reply) > MAX_REPLY:
             return
-        if replay.until <= now or (replay.tags and epoch != self.epoch):
+        if replay.until <= now or (replay.tags and ticket.epoch != self._epoch):
             return
         entry = self._entries.get(key)
-        if entry is not None and entry.turns is not None and entry.until > now:
-            return  # the same query was answered meanwhile
-        self._add(key, entry if entry is not None and entry.until > now else None, reply[2:], replay)
-
-    def _add(self, key: bytes, begun: _Entry | None, octets: bytes, replay: Replay) -> None:
-        """Add a reply to what was ``begun``, else in place of what there is."""
-        if begun is None:
-            self._drop(key)
-            begun = _Entry(replay, len(key) + OVERHEAD)
+        if entry is not None and entry.until > now:
+            if entry.turns is not None or entry.turn != ticket.turn:
+                return  # the same query was answered meanwhile
+            self.octets -= entry.size
         else:
-            self.octets -= begun.size
-        begun.add(octets, replay)
-        self._entries[key] = begun
-        self.octets += begun.size
+            self._drop(key)
+            entry = _Entry(replay, len(key) + OVERHEAD, ticket.turn)
+        self._add(key, entry, reply[2:], replay)
+
+    def _add(self, key: bytes, entry: _Entry, octets: bytes, replay: Replay) -> None:
+        entry.add(octets, replay)
+        self._entries[key] = entry
+        self.octets += entry.size
         for tag in replay.tags:
             self._tagged.setdefault(tag, set()).add(key)
         self._shrink()
 
     def invalidate(self, tags: Iterable[Hashable]) -> None:
         """Forget every reply that was made from one of these data."""
-        self.epoch += 1
+        self._epoch += 1
         for tag in tags:
             for key in self._tagged.pop(tag, ()):
                 self._drop(key)

@@ -27,7 +27,7 @@ def test_groups_stand_in_a_fixed_order() -> None:
     luck = random.Random(1)
     records = tuple(map(record, [*MX, A[0], TXT, AAAA, CNAME, A[1]]))
     for _ in range(20):
-        got = texts(shuffled(records, luck))
+        got = texts(shuffled(records, luck, 0))
         assert got[:2] == [CNAME, TXT]
         assert sorted(got[2:5]) == sorted([A[0], A[1], AAAA])
         assert sorted(got[5:]) == MX
@@ -37,7 +37,7 @@ def test_groups_stand_in_a_fixed_order() -> None:
 def test_every_order_comes_about_as_often_as_any_other(type_and_value: str) -> None:
     luck = random.Random(1)
     records = tuple(record(f"x. 5 IN {type_and_value.format(n)}") for n in range(1, 4))
-    seen = Counter(tuple(texts(shuffled(records, luck))) for _ in range(6000))
+    seen = Counter(tuple(texts(shuffled(records, luck, turn))) for turn in range(6000))
     assert len(seen) == 6
     assert all(850 < count < 1150 for count in seen.values())
 
@@ -63,22 +63,39 @@ async def test_all_sections_are_shuffled() -> None:
 
 
 @pytest.mark.parametrize(
-    "records, several",
+    "options, records, until, variants",
     [
-        ([], False),
-        ([A[0]], False),
-        ([CNAME, A[0]], False),
-        ([A[0], MX[0]], False),
-        (A[:2], True),
-        (MX, True),
-        ([A[0], "additional: y. 5 IN A 10.0.0.1", "additional: y. 5 IN A 10.0.0.2"], True),
+        ("", [], 2000.0, 1),
+        ("", [A[0]], 2000.0, 1),
+        ("", [CNAME, A[0]], 2000.0, 1),
+        ("", [A[0], MX[0]], 2000.0, 1),
+        ("", A, 2000.0, 3),
+        ("", MX, 2000.0, 2),
+        ("", [*A, *MX], 2000.0, 6),
+        ("", [A[0], "additional: y. 5 IN A 10.0.0.1", "additional: y. 5 IN A 10.0.0.2"], 2000.0, 2),
+        ("", [f"x. 5 IN A 10.0.0.{n}" for n in range(16)], 2000.0, 16),
+        ("", [f"x. 5 IN A 10.0.0.{n}" for n in range(17)], 1001.0, 16),
+        (" {\nprefer 10.0.0.3/32\n}", A, 1001.0, 16),
+        (" {\nprefer 10.0.0.3/32\n}", [A[0]], 2000.0, 1),
     ],
 )
-async def test_a_reply_with_several_orders_is_kept_in_several(records: list[str], several: bool) -> None:
+async def test_a_reply_with_several_orders_is_kept_in_as_many_as_are_even(
+    options: str, records: list[str], until: float, variants: int
+) -> None:
     block = make_block(clock=Clock(1000.0))
-    plugin = make_plugin(Loadbalance, "loadbalance", block, answer(*records, change=with_replay))
+    plugin = make_plugin(Loadbalance, f"loadbalance round_robin{options}", block, answer(*records, change=with_replay))
     reply = await plugin.serve(make_query("x. A"))
-    assert reply.replay == (Replay(1001.0, ("tag",), 8) if several else Replay(2000.0, ("tag",)))
+    assert reply.replay == Replay(until, ("tag",), variants)
+
+
+async def test_at_each_turn_another_address_comes_first_whatever_order_they_come_in() -> None:
+    first = []
+    for turn, records in enumerate([A, A[::-1], [A[1], A[0], A[2]], A]):
+        query = make_query("x. A")
+        query.turn = turn
+        reply = await make_plugin(Loadbalance, "loadbalance", next=answer(*records)).serve(query)
+        first.append(texts(reply.answer)[0])
+    assert first == [*A, A[0]]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pydns.dns.message import Replay
-from pydns.server.packet_cache import MARKS_LAST, MAX_QUERY, MAX_REPLY, OVERHEAD, PacketCache
+from pydns.server.packet_cache import MARKS_LAST, MAX_QUERY, MAX_REPLY, OVERHEAD, PacketCache, Ticket
 from tests.support import Clock
 
 
@@ -34,13 +34,13 @@ def cache(clock: Clock) -> PacketCache:
 
 def meet(cache: PacketCache, name: str) -> None:
     """Let a query be seen for the first time."""
-    cache.put(query(name), b"", Replay(0.0), cache.epoch)
+    cache.put(query(name), b"", Replay(0.0), cache.ticket(query(name)))
 
 
 def put(cache: PacketCache, name: str, text: str, until: float = 1010.0, *tags: Hashable, variants: int = 1) -> None:
     """Put a reply to a query that was seen before."""
     meet(cache, name)
-    cache.put(query(name), reply(text), Replay(until, tags, variants), cache.epoch)
+    cache.put(query(name), reply(text), Replay(until, tags, variants), cache.ticket(query(name)))
 
 
 def test_a_reply_has_the_id_of_each_query(cache: PacketCache) -> None:
@@ -96,7 +96,7 @@ def test_a_change_ends_what_it_concerns(cache: PacketCache) -> None:
 def test_the_first_reply_to_a_query_is_not_kept(cache: PacketCache) -> None:
     for _ in range(2):
         assert cache.get(query("a")) is None
-        cache.put(query("a"), reply("one"), Replay(1010.0), cache.epoch)
+        cache.put(query("a"), reply("one"), Replay(1010.0), cache.ticket(query("a")))
     assert cache.get(query("a")) == reply("one")
 
 
@@ -104,7 +104,7 @@ def test_a_query_is_known_when_its_reply_is_over(cache: PacketCache, clock: Cloc
     put(cache, "a", "one", 1001.0)
     clock.now = 1001.0
     assert cache.get(query("a")) is None
-    cache.put(query("a"), reply("two"), Replay(1020.0), cache.epoch)
+    cache.put(query("a"), reply("two"), Replay(1020.0), cache.ticket(query("a")))
     assert cache.get(query("a")) == reply("two")
 
 
@@ -112,19 +112,31 @@ def test_a_query_is_known_when_its_reply_is_over(cache: PacketCache, clock: Cloc
 def test_a_query_that_comes_rarely_stays_new(cache: PacketCache, clock: Clock, seconds: float, known: bool) -> None:
     meet(cache, "a")
     clock.now += seconds
-    cache.put(query("a"), reply("one"), Replay(2000.0), cache.epoch)
+    cache.put(query("a"), reply("one"), Replay(2000.0), cache.ticket(query("a")))
     assert (cache.get(query("a")) is not None) is known
 
 
 def test_a_reply_made_while_its_data_changed_is_not_kept(cache: PacketCache) -> None:
     for name in ("a", "b"):
         meet(cache, name)
-    epoch = cache.epoch
+    tickets = [cache.ticket(query(name)) for name in ("a", "b")]
     cache.invalidate(["other"])
-    cache.put(query("a"), reply("one"), Replay(1010.0, ("a",)), epoch)
-    cache.put(query("b"), reply("two"), Replay(1010.0), epoch)
+    cache.put(query("a"), reply("one"), Replay(1010.0, ("a",)), tickets[0])
+    cache.put(query("b"), reply("two"), Replay(1010.0), tickets[1])
     assert cache.get(query("a")) is None
     assert cache.get(query("b")) == reply("two")
+
+
+def test_variants_have_turns_one_after_the_other(cache: PacketCache) -> None:
+    meet(cache, "a")
+    turns = []
+    for _ in range(3):
+        ticket = cache.ticket(query("a"))
+        turns.append(ticket.turn)
+        for text in ("first", "made at the same time"):
+            cache.put(query("a"), reply(f"{text} {len(turns)}"), Replay(1010.0, variants=3), ticket)
+    assert turns == [turns[0], turns[0] + 1, turns[0] + 2]
+    assert [cache.get(query("a")) for _ in range(3)] == [reply(f"first {n}") for n in (1, 2, 3)]
 
 
 def test_variants_are_sent_in_turn_once_there_are_enough(cache: PacketCache) -> None:
@@ -173,7 +185,7 @@ def test_of_two_replies_to_one_query_the_first_stays(cache: PacketCache) -> None
 def counted(cache: PacketCache, name: str, until: float = 1010.0) -> list[int]:
     told: list[int] = []
     meet(cache, name)
-    cache.put(query(name), reply("one"), Replay(until, ("tag",), counters=(told.append,)), cache.epoch)
+    cache.put(query(name), reply("one"), Replay(until, ("tag",), counters=(told.append,)), cache.ticket(query(name)))
     return told
 
 
@@ -216,7 +228,8 @@ def test_names_asked_once_push_out_nothing(clock: Clock) -> None:
     for name in hot:
         put(cache, name, "one")
     for number in range(1000):
-        cache.put(query(f"{number:04}"), reply("one"), Replay(1010.0), cache.epoch)
+        one_time = query(f"{number:04}")
+        cache.put(one_time, reply("one"), Replay(1010.0), cache.ticket(one_time))
     assert sum(cache.get(query(name)) is not None for name in hot) >= 19  # one in 65,000 is taken for another
     assert cache.octets <= 20 * ENTRY
 
@@ -269,7 +282,7 @@ def test_a_replay_is_what_the_chain_would_say(events: list[Event], room: int) ->
     versions: Counter[int] = Counter()
     asked = 0
     told: list[int] = []
-    slow: list[tuple[int, int, bytes]] = []
+    slow: list[tuple[int, Ticket, bytes]] = []
 
     def answer(name: int) -> bytes:
         return reply(f"{name} {versions[name]} {int(clock.now) // 10}")
@@ -282,18 +295,18 @@ def test_a_replay_is_what_the_chain_would_say(events: list[Event], room: int) ->
         elif what == "turn":
             clock.now += 4 * amount
         elif what == "slow":  # a query whose reply is made now and stored at the next question
-            slow.append((name, cache.epoch, answer(name)))
+            slow.append((name, cache.ticket(query(str(name))), answer(name)))
         else:
-            for late, epoch, made in slow:
+            for late, ticket, made in slow:
                 until = (int(made.split()[-1]) + 1) * 10.0
-                cache.put(query(str(late)), made, Replay(until, (late,), 1, (told.append,)), epoch)
+                cache.put(query(str(late)), made, Replay(until, (late,), 1, (told.append,)), ticket)
             slow.clear()
             for _ in range(amount):
                 got = cache.get(query(str(name)))
                 if got is None:
                     until = (int(clock.now) // 10 + 1) * 10.0
                     consent = Replay(until, (name,), 1, (told.append,))
-                    cache.put(query(str(name)), answer(name), consent, cache.epoch)
+                    cache.put(query(str(name)), answer(name), consent, cache.ticket(query(str(name))))
                 else:
                     asked += 1
                     assert got == answer(name)
