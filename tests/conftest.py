@@ -3,8 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from pydns import log
+
+settings.register_profile("unhurried", deadline=None)  # a busy machine must not make a test fail
+settings.load_profile("unhurried")
 
 
 @pytest.fixture

@@ -225,7 +225,7 @@ STEPS = st.lists(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(STEPS)
 def test_with_and_without_memory_the_replies_are_the_same(steps: list[Step]) -> None:
     async def run() -> None:

@@ -137,7 +137,7 @@ async def compare(options: str, cluster: list[Object], steps: list[tuple[bool, O
     "options",
     ["pods verified", "namespaces n1 n2\npods insecure", "ignore empty_service", "fallthrough\nendpoint_pod_names"],
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(cluster=clusters, steps=changes)
 def test_remembered_and_fresh_answers_are_the_same(
     options: str, cluster: list[Object], steps: list[tuple[bool, Object]]
