@@ -197,3 +197,10 @@ def test_a_message_with_something_else_is_the_same_otherwise() -> None:
     assert whole.with_sections((), (one,), (two,)) == other
     told: list[int] = []
     assert Replay(1.0, ("a",), 2, (print,)).with_counters(told.append) == Replay(1.0, ("a",), 2, (print, told.append))
+
+
+def test_no_pointer_leads_to_where_none_can() -> None:
+    """Offsets have 14 bits (RFC 1035 section 4.1.4): of what stands behind them nothing is repeated by a pointer."""
+    names = [f"n{number}.{'x' * 50}{number}.example." for number in range(300)]
+    records = tuple(RR(name, Type.A, 5, bytes(4)) for name in (*names, *names))
+    assert parse(pack(Message(1, Flag.QR, question=QUESTION, answer=records))).answer == records

@@ -73,6 +73,21 @@ async def test_a_listener_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch
     assert (sent, listener._pool.in_flight) == ([], 0)
 
 
+async def test_replies_are_remembered_after_a_change() -> None:
+    async def serve(query: Query) -> Message:
+        return query.reply(replay=Replay(2000.0, ("data",)))
+
+    process = make_process()
+    listener = make_listener(serve, process=process)
+    cache = listener.cache("udp", 4)
+    assert cache is not None
+    process.changes.publish(["data"])
+    for _ in range(2):
+        submit(listener)
+        await settle()
+    assert cache.get(packet()) is not None
+
+
 async def test_a_listener_forgets_at_its_end_and_tells_its_replays() -> None:
     told: list[int] = []
 

@@ -188,6 +188,29 @@ async def test_a_reply_larger_than_the_client_takes_is_truncated() -> None:
     assert texts(large.answer) == texts(stream.answer) == many
 
 
+class Draws(random.Random):
+    """Random bits that are given."""
+
+    def __init__(self, *numbers: int) -> None:
+        super().__init__()
+        self._numbers = iter(numbers)
+
+    def getrandbits(self, k: int) -> int:
+        return next(self._numbers)
+
+
+async def test_an_id_under_way_is_not_used_again() -> None:
+    async with scripted_upstream(silent) as server:
+        upstream = Upstream(server.address, Settings(read_timeout=5.0, max_idle=1), Draws(7, 7, 8))
+        asking = [asyncio.ensure_future(ask(upstream)) for _ in range(2)]
+        await server.heard(2)
+        for position, (_, query) in enumerate(server.asked):
+            server.late(reply_to(query), position)
+        await asyncio.gather(*asking)
+        upstream.close()
+    assert [query.id for _, query in server.asked] == [7, 8]
+
+
 async def test_udp_sockets_are_counted() -> None:
     sockets = Sockets()
     async with scripted_upstream(saying(ANSWER)) as server:
