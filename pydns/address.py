@@ -11,7 +11,12 @@ class Address(NamedTuple):
     port: int
 
     def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+        return host_port(self.host, self.port)
+
+
+def host_port(host: str, port: int) -> str:
+    """``127.0.0.1:53``, ``[::1]:53``, ``:53``."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def is_ip(text: str) -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 
 from pydns import registry
+from pydns.address import host_port
 from pydns.corefile import parser
 from pydns.corefile.keys import DEFAULT_PORT, Claim, duplicates
 from pydns.corefile.line import CorefileError, Line
@@ -22,7 +23,6 @@ from pydns.corefile.parser import Corefile, ServerBlock
 from pydns.dns.message import Message
 from pydns.plugin import Address, Block, Counts, Failure, Plugin, Process, Query, Serve, Settings
 from pydns.server.dispatch import Chain, Dispatcher
-from pydns.server.endpoint import address_text
 from pydns.server.instance import Instance
 from pydns.server.listener import Listener
 
@@ -81,7 +81,7 @@ class Draft:
         counts = next((found for block in self.blocks for found in block.having(Counts)), None)  # type: ignore[type-abstract]
         listeners = {
             address: Listener(
-                Dispatcher(f"dns://{address_text(address)}", self.process, zones, _settings(blocks), counts),
+                Dispatcher(f"dns://{host_port(*address)}", self.process, zones, _settings(blocks), counts),
                 remember=remember,
             )
             for address, (zones, blocks) in self._by_address(chains).items()

@@ -8,7 +8,6 @@ Rules (miekg/dns ``DefaultMsgAcceptFunc`` and ``serveDNS``, which CoreDNS leaves
    octets that do not parse: FORMERR, opcode QUERY.  So is an EDNS option whose data cannot be what its code says.
 4. These replies have the query's flags other than Z and AA, and no records; a question only where nothing but the
    records behind it is wrong.
-
 5. A header that promises a question where the message ends: SERVFAIL, RD and CD kept.
 
 It knows no zones and no sockets.

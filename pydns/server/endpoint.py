@@ -22,6 +22,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
+from pydns.address import host_port
 from pydns.net import interface_addresses
 from pydns.plugin import Address
 from pydns.server.listener import Listener
@@ -95,12 +96,6 @@ class _Sockets(NamedTuple):
         return self.streams + self.datagrams + self.single
 
 
-def address_text(address: Address) -> str:
-    """``127.0.0.1:53``, ``[::1]:53``, ``:53``."""
-    host, port = address
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
 @contextmanager
 def _shared(sockets: Sequence[socket.socket]) -> Iterator[None]:
     """Let others of ours bind to the port of ``sockets``."""
@@ -141,7 +136,7 @@ def _bind_families(address: Address, kind: socket.SocketKind, share: bool, undo:
                 break
     if failed is not None and (not bound or failed.errno not in _NO_FAMILY):
         what = "Listen: listen tcp" if kind == socket.SOCK_STREAM else "ListenPacket: listen udp"
-        raise OSError(f"{what} {address_text(address)}: bind: {os.strerror(failed.errno or 0).lower()}") from None
+        raise OSError(f"{what} {host_port(*address)}: bind: {os.strerror(failed.errno or 0).lower()}") from None
     return bound
 
 

@@ -7,6 +7,7 @@ and go above it (`endpoint`); it knows neither sockets nor plugins.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from pydns.plugin import Address, Settings
 from pydns.server.dispatch import Dispatcher
@@ -86,3 +87,9 @@ class Listener:
             process.metrics.forget(cache.flush)
         self._caches.clear()
         self._remember = False
+
+
+class Endpoint(Protocol):
+    """Where sockets belong, as they see it: the listener may be exchanged between two messages."""
+
+    listener: Listener

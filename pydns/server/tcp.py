@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from pydns.plugin import Address
-from pydns.server.udp import Endpoint
+from pydns.server.listener import Endpoint
 
 SEND_BUFFER = 64 << 10
 """Octets of replies that a client may leave unread before its connection stops."""

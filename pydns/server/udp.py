@@ -17,14 +17,14 @@ import asyncio
 import socket
 from functools import partial
 from struct import Struct
-from typing import Any, Protocol
+from typing import Any
 
+from pydns.dns.message import MAX_MESSAGE
 from pydns.plugin import Address
-from pydns.server.listener import Listener
+from pydns.server.listener import Endpoint
 
 BATCH = 64
 """Datagrams that one socket may have read before others get their turn."""
-MAX_DATAGRAM = 65535
 
 IP_PKTINFO = getattr(socket, "IP_PKTINFO", 8)
 _PKTINFO4 = Struct("=i4s4s")
@@ -33,12 +33,6 @@ _ANCILLARY = socket.CMSG_SPACE(_PKTINFO6.size)
 
 Peer = tuple[Any, ...]
 """A socket address as the kernel gives it: two parts for IPv4, four for IPv6."""
-
-
-class Endpoint(Protocol):
-    """Where a socket belongs; the listener may be exchanged between two datagrams."""
-
-    listener: Listener
 
 
 class UdpSocket:
@@ -66,7 +60,7 @@ class UdpSocket:
         receive, send = self.sock.recvfrom, self.sock.sendto
         for _ in range(BATCH):
             try:
-                data, peer = receive(MAX_DATAGRAM)
+                data, peer = receive(MAX_MESSAGE)
                 reply = None if cache is None else cache.get(data)
                 if reply is not None:
                     send(reply, peer)
@@ -98,7 +92,7 @@ class WildcardUdpSocket(UdpSocket):
         cache = listener.cache("udp", self.family)
         for _ in range(BATCH):
             try:
-                data, ancillary, _, peer = self.sock.recvmsg(MAX_DATAGRAM, _ANCILLARY)
+                data, ancillary, _, peer = self.sock.recvmsg(MAX_MESSAGE, _ANCILLARY)
             except OSError:
                 return
             send = partial(self._send_from, ancillary, peer)

@@ -9,23 +9,9 @@ from contextlib import contextmanager
 import pytest
 
 from pydns.dns.message import parse
-from pydns.plugin import Address
-from pydns.server.endpoint import Endpoint, address_text
+from pydns.server.endpoint import Endpoint
 from tests.server.parts import Running, TcpClient, UdpClient, free_port, make_listener, packet
 from tests.support import answer, texts
-
-
-@pytest.mark.parametrize(
-    "address, text",
-    [
-        (("", 53), ":53"),
-        (("127.0.0.1", 1053), "127.0.0.1:1053"),
-        (("::1", 53), "[::1]:53"),
-        (("fe80::1%eth0", 53), "[fe80::1%eth0]:53"),
-    ],
-)
-def test_addresses_are_written_as_go_does(address: Address, text: str) -> None:
-    assert address_text(address) == text
 
 
 @contextmanager
