@@ -63,7 +63,7 @@ class Answers:
 
     async def to(self, asked: Asked, query: Query) -> Outcome:
         """What becomes of a question."""
-        known = self._memo.get(asked.owner, asked.type)
+        known = self._memo.get(asked.owner, asked.type)  # kept for names in lower case alone, as nearly all come
         if known is not None:
             return known
         return await self._methods.get(asked.type, self._existence)(asked, query)
