@@ -74,7 +74,11 @@ class Replay(NamedTuple):
 
 
 class Message(NamedTuple):
-    """A query or reply.  ``flags`` is the header's flags word without the rcode, ``rcode`` has all twelve bits."""
+    """A query or reply.  ``flags`` is the header's flags word without the rcode, ``rcode`` has all twelve bits.
+
+    ``replay`` and ``forwarded`` are no part of the wire form: what is known of a reply travels with it, without a
+    wrapper on the hot path.
+    """
 
     id: int = 0
     flags: int = 0
@@ -110,14 +114,6 @@ class Message(NamedTuple):
         """The same message with other records."""
         ident, flags, rcode, question, _, _, _, edns, replay, forwarded = self
         return Message(ident, flags, rcode, question, answer, authority, additional, edns, replay, forwarded)
-
-    def map_records(self, change: Callable[[RR], RR]) -> Message:
-        """The same message with each record of its three sections changed."""
-        return self._replace(
-            answer=tuple(map(change, self.answer)),
-            authority=tuple(map(change, self.authority)),
-            additional=tuple(map(change, self.additional)),
-        )
 
     def records(self) -> tuple[RR, ...]:
         """The records of all three sections."""
