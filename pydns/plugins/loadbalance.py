@@ -96,7 +96,7 @@ class LoadbalanceOptions(Options):
             raise line.error("unknown property 'reload'", f"it belongs to {WEIGHTED}")
 
 
-class _Groups(NamedTuple):
+class Groups(NamedTuple):
     """The records of a section by what is done with them."""
 
     cnames: list[RR]
@@ -105,8 +105,9 @@ class _Groups(NamedTuple):
     rest: list[RR]
 
 
-def _groups(section: Records) -> _Groups:
-    groups = _Groups([], [], [], [])
+def grouped(section: Records) -> Groups:
+    """The records of a section by group, each in the order they came in."""
+    groups = Groups([], [], [], [])
     for record in section:
         match record.type:
             case Type.CNAME:
@@ -120,17 +121,14 @@ def _groups(section: Records) -> _Groups:
     return groups
 
 
-def turns(sections: Iterable[Records]) -> int:
+def turns(sections: Iterable[Groups]) -> int:
     """After how many turns each address and each MX record of all sections came first equally often."""
-    groups = [_groups(section) for section in sections]
-    return lcm(*(max(1, len(records)) for group in groups for records in (group.addresses, group.mxs)))
+    return lcm(*(max(1, len(records)) for groups in sections for records in (groups.addresses, groups.mxs)))
 
 
-def shuffled(section: Records, luck: random.Random, turn: int) -> Records:
+def shuffled(groups: Groups, luck: random.Random, turn: int) -> Records:
     """CNAME records, other types, shuffled addresses, shuffled MX records; ``turn`` says which comes first."""
-    if len(section) < 2:
-        return section
-    cnames, addresses, mxs, rest = _groups(section)
+    cnames, addresses, mxs, rest = groups
     return (*cnames, *rest, *_shuffled(addresses, luck, turn), *_shuffled(mxs, luck, turn))
 
 
@@ -145,7 +143,7 @@ def _shuffled(records: list[RR], luck: random.Random, turn: int) -> list[RR]:
 
 def preferred(section: Records, networks: Sequence[Network]) -> Records:
     """CNAME records, addresses in the order of the first network that has them, MX records, other types."""
-    cnames, addresses, mxs, rest = _groups(section)
+    cnames, addresses, mxs, rest = grouped(section)
 
     def rank(record: RR) -> int:
         address = ip_address(record.rdata)
@@ -156,7 +154,7 @@ def preferred(section: Records, networks: Sequence[Network]) -> Records:
 
 def weighted(section: Records, weights: Weights, luck: random.Random) -> Records:
     """CNAME records, other types, addresses with the one that was drawn in front, MX records."""
-    cnames, addresses, mxs, rest = _groups(section)
+    cnames, addresses, mxs, rest = grouped(section)
     if not addresses:
         return section
     odds = [weights.get((record.name.lower(), record.rdata), 1) for record in addresses]
@@ -234,8 +232,9 @@ class Loadbalance(Plugin):
         sections = [reply.answer, reply.authority, reply.additional]
         if all(len(section) < 2 for section in sections):
             return reply
-        replay = reply.replay and self._in_turn(reply.replay, turns(sections))
-        answer, authority, additional = (shuffled(section, self._luck, turn) for section in sections)
+        groups = [grouped(section) for section in sections]
+        replay = reply.replay and self._in_turn(reply.replay, turns(groups))
+        answer, authority, additional = (shuffled(group, self._luck, turn) for group in groups)
         if self._prefer:
             answer, additional = preferred(answer, self._prefer), preferred(additional, self._prefer)
         return reply.with_sections(answer, authority, additional).with_replay(replay)
@@ -252,7 +251,9 @@ class Loadbalance(Plugin):
             return reply
         sections = [reply.answer, reply.additional]
         answer, additional = (weighted(section, self._weights, self._luck) for section in sections)
-        replay = None if turns(sections) > 1 else reply.replay  # a few kept variants would not keep the odds
+        replay = (
+            None if turns(map(grouped, sections)) > 1 else reply.replay
+        )  # a few kept variants would not keep the odds
         return reply.with_sections(answer, reply.authority, additional).with_replay(replay)
 
     async def start(self) -> None:
