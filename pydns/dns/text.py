@@ -49,11 +49,6 @@ def _wire(label: dnslib.DNSLabel) -> bytes:
     return bytes(buffer.data)
 
 
-def rdata(rrtype: str, text: str) -> bytes:
-    """The rdata of a type from its presentation format: ``rdata("MX", "10 mail.example.org.")``."""
-    return record(f". 0 IN {rrtype} {text}").rdata
-
-
 def to_text(item: RR) -> str:
     """``example.org. 30 IN A 192.0.2.1``; rdata of a type without a format as RFC 3597 section 5 writes it."""
     return f"{item.name} {item.ttl} {class_name(item.cls)} {type_name(item.type)} {rdata_text(item.type, item.rdata)}"
