@@ -5,9 +5,8 @@ Knows nothing of servers; turns text into values and complains with FILE:LINE.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from conformance.blocks import Block, CaseError, split_blocks
 from conformance.differences import DIFFERENCES
 from conformance.expectation import Settings, change_reply, parse_reply
 from conformance.message import Reply, parse_record
-from conformance.question import Question, absolute, parse_question
+from conformance.question import Question, absolute, parse_question, split_tags
 from conformance.script import Rule, parse_script
 
 Object = dict[str, Any]
@@ -59,6 +58,7 @@ class Get:
     differences: tuple[str, ...] = ()
     differing_has: tuple[str, ...] = ()
     place: str = ""
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,10 @@ Step = Ask | Get | Apply | Delete | Write | Wait
 
 @dataclass(frozen=True)
 class Case:
-    """One Corefile with all that belongs to it; `name` is FILE below cases/, or FILE:NAME for a named Corefile."""
+    """One Corefile with all that belongs to it; `name` is FILE below cases/, or FILE:NAME for a named Corefile.
+
+    `needs` are plugins without which a server cannot be asked.
+    """
 
     name: str
     about: str = ""
@@ -107,6 +110,7 @@ class Case:
     api: str = "any"
     order: str = "any"
     fails: str = ""
+    needs: tuple[str, ...] = ()
     upstreams: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -123,24 +127,12 @@ class Case:
         return sum(isinstance(step, Ask | Get) for step in self.steps) + bool(self.fails)
 
 
-def load_cases(filters: list[str] | None = None, folder: Path = CASES) -> list[Case]:
-    """All cases below a folder whose name holds one of the filters, in the order of their names.
-
-    Raises `CaseError`, also for a filter that no name holds.
-    """
+def load_cases(folder: Path = CASES) -> list[Case]:
+    """All cases below a folder in the order of their names. Raises `CaseError`."""
     cases: list[Case] = []
     for path in sorted(folder.rglob("*.case")):
         cases += parse_cases(path.read_text(), str(path.relative_to(folder).with_suffix("")))
-    for text in filters or ():
-        _check_filter(text, [case.name for case in cases])
-    return [case for case in cases if not filters or any(text in case.name for text in filters)]
-
-
-def _check_filter(text: str, names: Sequence[str]) -> None:
-    if not any(text in name for name in names):
-        near = get_close_matches(text, {name.partition(":")[0] for name in names})
-        hint = f" (near it: {', '.join(near)})" if near else ""
-        raise CaseError(f"no case's name holds {text!r}{hint}")
+    return cases
 
 
 def load_cluster(name: str) -> tuple[Object, ...]:
@@ -217,6 +209,9 @@ class _Parser:
     def word(self, block: Block) -> None:
         self._change(**{block.directive: block.rest})
 
+    def needs(self, block: Block) -> None:
+        self._change(needs=tuple(block.rest.split()))
+
     def objects(self, block: Block) -> None:
         self._change(objects=self._current.objects + _objects(block.text))
 
@@ -252,8 +247,10 @@ class _Parser:
         self._step(step)
 
     def get(self, block: Block) -> None:
-        port, path, _, status = block.rest.split()
-        step = Get(int(port), path, int(status), _remarks(block, "has") or (), place=f"{block.source}:{block.line}")
+        text, tags = split_tags(block.rest)
+        port, path, _, status = text.split()
+        place = f"{block.source}:{block.line}"
+        step = Get(int(port), path, int(status), _remarks(block, "has") or (), place=place, tags=tags)
         for line in block.blocks():
             if line.directive == "differs":
                 has = _remarks(line, "has") or ()
@@ -310,6 +307,7 @@ _DIRECTIVES: dict[str, Callable[[_Parser, Block], None]] = {
     "api": _Parser.word,
     "order": _Parser.word,
     "fails": _Parser.word,
+    "needs": _Parser.needs,
     "objects": _Parser.objects,
     "upstream": _Parser.upstream,
     "file": _Parser.file,

@@ -57,7 +57,7 @@ def parse_question(text: str, origin: str) -> Question:
 
     Raises `ValueError` that names the word it does not understand.
     """
-    text, tags = _split_tags(" ".join(text.split()))
+    text, tags = split_tags(" ".join(text.split()))
     question = Question(text, tags=tags)
     positional = []
     for word in text.split():
@@ -75,7 +75,8 @@ def absolute(name: str, origin: str) -> str:
     return name if name.endswith(".") else f"{name}.{origin}".replace("..", ".")
 
 
-def _split_tags(text: str) -> tuple[str, tuple[str, ...]]:
+def split_tags(text: str) -> tuple[str, tuple[str, ...]]:
+    """A line without the `[TAG…]` at its end, and the tags."""
     if not text.endswith("]"):
         return text, ()
     words, _, tags = text[:-1].rpartition("[")

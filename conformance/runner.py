@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 
 from conformance import recorded, subjects
 from conformance.api import Api, Clusters
-from conformance.case import Apply, Ask, Case, Delete, Get, Wait, Write
+from conformance.case import Apply, Ask, Case, Delete, Get, Wait, Write, load_cases
 from conformance.cluster import ClusterError
 from conformance.compare import compare, normalise
 from conformance.message import Reply
 from conformance.pages import line_matches, matches, pattern
+from conformance.plan import Plan
+from conformance.results import Outcome, Verdict
+from conformance.setting import Setting
 from conformance.stage import Stage, perform, prepare
 
 SETTLE_TIME = 10.0
@@ -31,91 +34,91 @@ PAGE_TIME = 0.5
 """Seconds within which a page must show what was just asked: a query is counted after its reply was sent."""
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Who is judged against whom. `reference`: coredns, recorded, or expected (the cases' own word)."""
-
-    subject: str = "pydns"
-    reference: str = "coredns"
-    packet_cache: bool = True
-
-    def environment(self, subject: str) -> Mapping[str, str]:
-        """Variables for one of the two servers."""
-        return {} if self.packet_cache or subject != "pydns" else {"PYDNS_PACKET_CACHE": "0"}
+LIMIT = 120.0
+"""Seconds a case may take in all, starts included."""
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What became of one check. `problems` is empty when all is well; `differences` are the names it showed."""
-
-    case: str
-    place: str
-    text: str
-    problems: tuple[str, ...] = ()
-    differences: tuple[str, ...] = ()
-
-
-@dataclass
-class Outcome:
-    """All verdicts of a case, and the reference's replies (for recording) in the order of the questions.
-
-    `api` is the kind of API that the case's objects were read from; empty where it has none.
-    """
+class CaseJob:
+    """A case as a job of the suite."""
 
     case: Case
-    verdicts: list[Verdict] = field(default_factory=list)
-    replies: list[Reply] = field(default_factory=list)
-    api: str = ""
+    limit: float = LIMIT
 
     @property
-    def problems(self) -> list[Verdict]:
-        """The verdicts that must be looked at."""
-        return [verdict for verdict in self.verdicts if verdict.problems]
+    def name(self) -> str:
+        """The case's."""
+        return self.case.name
+
+    async def run(self, setting: Setting, outcome: Outcome) -> None:
+        """Runs the case on the servers that serve the plugins it needs."""
+        lacking = await _lacking(self.case, setting)
+        outcome.waits = "; ".join(f"{server} does not serve {' '.join(names)}" for server, names in lacking.items())
+        servers = [server for server in setting.plan.started if server not in lacking]
+        if servers:
+            await run_case(self.case, setting.plan, servers, setting.clusters, outcome)
 
 
-async def run_case(case: Case, plan: Plan, clusters: Clusters) -> Outcome:
-    """Runs one case; a server that does not start is a verdict, too."""
-    outcome = Outcome(case)
+def jobs(plan: Plan) -> list[CaseJob]:
+    """All cases; none for a server that has a configuration of its own."""
+    return [] if plan.outside else [CaseJob(case) for case in load_cases()]
+
+
+async def _lacking(case: Case, setting: Setting) -> dict[str, list[str]]:
+    """The plugins a case needs that a server does not serve, by server."""
+    if not case.needs:
+        return {}
+    served = await setting.shared(_plugins)
+    missing = {server: [name for name in case.needs if name not in names] for server, names in served.items()}
+    return {server: names for server, names in missing.items() if names}
+
+
+@asynccontextmanager
+async def _plugins(setting: Setting) -> AsyncIterator[dict[str, set[str]]]:
+    """What each server says it serves."""
+    yield {server: await subjects.plugins(server) for server in setting.plan.started}
+
+
+async def run_case(case: Case, plan: Plan, servers: Sequence[str], clusters: Clusters, outcome: Outcome) -> None:
+    """Runs one case on the servers, the subject last; a server that does not start is a verdict, too."""
+    outcome.case = case
     try:
         async with clusters.open(case) as api:
             outcome.api = api.kind if case.cluster or case.objects else ""
             if case.fails:
-                await _run_failing(case, plan, api, outcome)
+                await _run_failing(case, plan, servers, api, outcome)
             else:
-                await _Run(case, plan, api, outcome).run()
-    except (subjects.StartError, recorded.StaleRecording, ClusterError) as error:
-        outcome.verdicts.append(Verdict(case.name, case.name, "start", (str(error),)))
-    return outcome
+                await _Run(case, plan, servers, api, outcome).run()
+    except subjects.StartError as error:
+        outcome.fail(error.server, "start", str(error))
+    except (recorded.StaleRecording, ClusterError) as error:
+        outcome.fail(servers[-1], "start", str(error))
 
 
-async def _run_failing(case: Case, plan: Plan, api: Api, outcome: Outcome) -> None:
-    """Both servers must refuse the Corefile with status 1 and a message that holds the case's words."""
-    problems = []
-    for subject in dict.fromkeys(_servers(plan)):
+async def _run_failing(case: Case, plan: Plan, servers: Sequence[str], api: Api, outcome: Outcome) -> None:
+    """All servers must refuse the Corefile with status 1 and a message that holds the case's words."""
+    faults: dict[str, tuple[str, ...]] = dict.fromkeys(servers, ())
+    for subject in servers:
         async with prepare(case, subject, api.line, plan.environment(subject)) as stage:
             corefile = stage.write("Corefile", case.corefile)
             status, output = await subjects.run_to_end(subject, corefile, stage.environment)
         if status != 1 or not re.search(pattern(stage.fill(case.fails)), output):
-            problems.append(f"{subject}: status {status}: {output.strip()}")
-    outcome.verdicts.append(Verdict(case.name, case.name, f"fails {case.fails}", tuple(problems)))
-
-
-def _servers(plan: Plan) -> list[str]:
-    return [*(["coredns"] if plan.reference == "coredns" else []), plan.subject]
+            faults[subject] = (f"status {status}: {output.strip()}",)
+    outcome.verdicts.append(Verdict(case.name, case.name, f"fails {case.fails}", faults))
 
 
 class _Run:
     """One case under way: the stages of the servers, the subject's last."""
 
-    def __init__(self, case: Case, plan: Plan, api: Api, outcome: Outcome) -> None:
-        self.case, self.plan, self.api, self.outcome = case, plan, api, outcome
+    def __init__(self, case: Case, plan: Plan, servers: Sequence[str], api: Api, outcome: Outcome) -> None:
+        self.case, self.plan, self.servers, self.api, self.outcome = case, plan, servers, api, outcome
         self.stages: list[Stage] = []
         self.recording = recorded.load(case) if plan.reference == "recorded" else []
         self.settling = False
 
     async def run(self) -> None:
         async with AsyncExitStack() as stack:
-            performing = [self._perform(stack, subject) for subject in _servers(self.plan)]
+            performing = [self._perform(stack, subject) for subject in self.servers]
             self.stages = list(await asyncio.gather(*performing))
             for step in self.case.steps:
                 await self._step(step)
@@ -147,20 +150,20 @@ class _Run:
     # -- questions --
 
     async def _ask(self, step: Ask) -> None:
-        wanted = [step.expected] * (len(self.stages) - 1) + [step.differing or step.expected]
         settling, self.settling = self.settling, False
-        replies = await asyncio.gather(
-            *(self._reply(stage, step, reply, settling) for stage, reply in zip(self.stages, wanted, strict=True))
-        )
-        reference = self._reference(step, replies)
-        problems = self._judge(step, reference, replies[-1])
+        replies = await asyncio.gather(*(self._reply(stage, step, settling) for stage in self.stages))
+        by_server = {stage.subject: reply for stage, reply in zip(self.stages, replies, strict=True)}
+        if self.plan.reference == "recorded" and not step.question.live:
+            by_server = {"coredns": self.recording[len(self.outcome.replies)], **by_server}
+        faults = self._judge(step, by_server)
         for stage in self.stages:
-            problems += await _remarks(stage, step)
-        self.outcome.replies.append(normalise(reference or replies[-1]))
-        self._verdict(step.place, step.question.text, problems, step.differences)
+            faults[stage.subject] += await _remarks(stage, step)
+        self.outcome.replies.append(normalise(by_server.get("coredns") or replies[-1]))
+        self._verdict(step.place, step.question.text, faults, step.question.tags, step.differences)
 
-    async def _reply(self, stage: Stage, step: Ask, wanted: Reply | None, settling: bool) -> Reply:
+    async def _reply(self, stage: Stage, step: Ask, settling: bool) -> Reply:
         """One reply; after a change, asked again until it is as expected or time is up."""
+        wanted = _expected(step, stage.subject)
         deadline = asyncio.get_running_loop().time() + (SETTLE_TIME if settling else 0)
         while True:
             stage.take_heard()
@@ -170,23 +173,16 @@ class _Run:
                 return reply
             await asyncio.sleep(0.05)
 
-    def _reference(self, step: Ask, replies: Sequence[Reply]) -> Reply | None:
-        if self.plan.reference == "coredns":
-            return replies[0]
-        if self.plan.reference == "recorded" and not step.question.live:
-            return self.recording[len(self.outcome.replies)]
-        return None
-
-    def _judge(self, step: Ask, reference: Reply | None, reply: Reply) -> list[str]:
-        problems = []
-        if reference and step.expected:
-            problems += [f"expectation is wrong: {x}" for x in self._compare(step, step.expected, reference)]
-        wanted = step.expected if reference is None else reference
-        if step.differing and self.plan.subject != "coredns":
-            wanted = step.differing
-        if wanted:
-            problems += [f"{self.plan.subject}: {x}" for x in self._compare(step, wanted, reply)]
-        return problems
+    def _judge(self, step: Ask, replies: Mapping[str, Reply]) -> dict[str, list[str]]:
+        """CoreDNS by the expectation; the subject by CoreDNS's reply, where no named difference says otherwise."""
+        faults: dict[str, list[str]] = {server: [] for server in replies}
+        for server, reply in replies.items():
+            wanted = _expected(step, server)
+            if server != "coredns" and not step.differing:
+                wanted = replies.get("coredns", wanted)
+            if wanted:
+                faults[server] += map(str, self._compare(step, wanted, reply))
+        return faults
 
     def _compare(self, step: Ask, wanted: Reply, got: Reply) -> list[object]:
         return list(compare(wanted, got, self.case.order, step.question.slack))
@@ -194,16 +190,29 @@ class _Run:
     # -- pages --
 
     async def _get(self, step: Get) -> None:
-        problems = []
+        faults = {}
         settling, self.settling = self.settling, False
         for stage in self.stages:
             attempt = _page_attempt(stage, step)
-            problems += await _patiently(attempt, SETTLE_TIME if settling else PAGE_TIME)
-        self._verdict(step.place, f"get {step.path}", problems, step.differences)
+            faults[stage.subject] = await _patiently(attempt, SETTLE_TIME if settling else PAGE_TIME)
+        self._verdict(step.place, f"get {step.path}", faults, step.tags, step.differences)
 
-    def _verdict(self, place: str, text: str, problems: Sequence[str], differences: tuple[str, ...] = ()) -> None:
-        shown = () if self.plan.subject == "coredns" or problems else differences
-        self.outcome.verdicts.append(Verdict(self.case.name, place, text, tuple(problems), shown))
+    def _verdict(
+        self,
+        place: str,
+        text: str,
+        faults: Mapping[str, Sequence[str]],
+        tags: tuple[str, ...],
+        differences: tuple[str, ...],
+    ) -> None:
+        shown = () if "pydns" not in faults or any(faults.values()) else differences
+        found = {server: tuple(each) for server, each in faults.items()}
+        self.outcome.verdicts.append(Verdict(self.case.name, place, text, found, tags, shown))
+
+
+def _expected(step: Ask, server: str) -> Reply | None:
+    """What the case expects of a server."""
+    return step.expected if server == "coredns" else step.differing or step.expected
 
 
 Attempt = Callable[[], Awaitable[list[str]]]
@@ -224,9 +233,9 @@ def _page_attempt(stage: Stage, step: Get) -> Attempt:
 
     async def attempt() -> list[str]:
         status, text = await stage.get(step)
-        problems = [f"{stage.subject}: status {status}, not {step.status}: {text}"] if status != step.status else []
+        problems = [f"status {status}, not {step.status}: {text}"] if status != step.status else []
         missing = [line for line in wanted if not any(line_matches(line, got) for got in text.splitlines())]
-        return problems + [f"{stage.subject}: no line {line!r}" for line in missing]
+        return problems + [f"no line {line!r}" for line in missing]
 
     return attempt
 
@@ -236,7 +245,7 @@ async def _remarks(stage: Stage, step: Ask) -> list[str]:
     if step.heard is not None:
         heard = stage.take_heard()
         if not _all_heard(step.heard, heard):
-            problems.append(f"{stage.subject}: upstream heard {heard}, not {list(step.heard)}")
+            problems.append(f"upstream heard {heard}, not {list(step.heard)}")
     log = step.log if step.differing_log is None or stage.subject == "coredns" else step.differing_log
     if log is not None:
         problems += await _log_problems(stage, log)
@@ -265,5 +274,5 @@ async def _log_problems(stage: Stage, wanted: Sequence[str]) -> list[str]:
 
     missing = await _patiently(attempt, LOG_TIME)
     if not wanted:
-        return [f"{stage.subject}: logged {line!r}, wanted nothing" for line in lines]
-    return [f"{stage.subject}: no log line {text!r} among {lines}" for text in missing]
+        return [f"logged {line!r}, wanted nothing" for line in lines]
+    return [f"no log line {text!r} among {lines}" for text in missing]

@@ -9,7 +9,7 @@ import re
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import aiohttp
@@ -34,8 +34,7 @@ VOLATILE = (
 
 @dataclass
 class Stage:
-    """A running server, or none yet. `places` maps a placeholder's name to its text; `host` is set where a server
-    runs already, and asked in place of the questions' own addresses."""
+    """A running server, or none yet. `places` maps a placeholder's name to its text."""
 
     subject: str
     folder: Path
@@ -44,7 +43,6 @@ class Stage:
     upstreams: list[upstream.Upstream] = field(default_factory=list)
     running: subjects.Running | None = None
     log_read: int = 0
-    host: str = ""
 
     def fill(self, text: str) -> str:
         """A text of the case with its placeholders replaced; a new {PORTn} gets a free port."""
@@ -71,7 +69,7 @@ class Stage:
 
     async def ask(self, question: Question) -> Reply:
         """The reply to a question; `TIMEOUT` for none, rcode MALFORMED with the reason for what does not parse."""
-        packet = await ask(replace(question, server=self.host or question.server), self.port(question.port))
+        packet = await ask(question, self.port(question.port))
         if packet is None:
             return TIMEOUT
         try:
@@ -124,11 +122,6 @@ async def prepare(case: Case, subject: str, api_line: str, environment: Mapping[
 async def perform(case: Case, subject: str, api_line: str, environment: Mapping[str, str]) -> AsyncIterator[Stage]:
     """A stage with the server running until the block ends. Raises `subjects.StartError`."""
     async with prepare(case, subject, api_line, environment) as stage:
-        if ":" in subject:  # ADDRESS:PORT of a server that runs already
-            host, _, stage.places["PORT"] = subject.rpartition(":")
-            stage.host = host.strip("[]")
-            yield stage
-            return
         corefile = stage.write("Corefile", case.corefile)
         async with subjects.start(subject, corefile, stage.port(1), stage.environment) as stage.running:
             stage.take_log()

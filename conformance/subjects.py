@@ -25,16 +25,19 @@ START_TIMEOUT = 20.0
 STOP_TIMEOUT = 8.0
 """Seconds a server has to end after SIGTERM."""
 
+LOG_LINES = 15
+"""How many of a log's last lines an error shows."""
+
 PROBE = Question("probe", opcode="STATUS", timeout=0.25)
 """NOTIMP comes from the server core: no plugin, log line, counter or upstream sees this question."""
 
 
 class StartError(Exception):
-    """A server that ended or stayed silent after its start; `output` is what it printed."""
+    """A server that ended or stayed silent after its start, with the end of what it printed."""
 
-    def __init__(self, message: str, output: str) -> None:
-        super().__init__(f"{message}\n{output}")
-        self.output = output
+    def __init__(self, server: str, message: str, output: str) -> None:
+        super().__init__("\n".join([message, *output.splitlines()[-LOG_LINES:]]))
+        self.server = server
 
 
 @dataclass(frozen=True)
@@ -70,10 +73,18 @@ async def start(
     log = corefile.with_suffix(".log")
     process = await _spawn(subject, corefile, log, environment or {}, words)
     try:
-        await _wait_until_answering(process, port, log)
+        await _wait_until_answering(subject, process, port, log)
         yield Running(port, log, process.pid)
     finally:
         await _stop(process)
+
+
+async def plugins(subject: str) -> set[str]:
+    """The plugins a subject says it serves (`-plugins`)."""
+    words = [*command(subject), "-plugins"]
+    process = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.PIPE, env=_variables({}))
+    output, _ = await process.communicate()
+    return {word.removeprefix("dns.") for word in output.decode().split()}
 
 
 async def run_to_end(subject: str, corefile: Path, environment: Mapping[str, str]) -> tuple[int, str]:
@@ -94,15 +105,18 @@ async def _spawn(
     subject: str, corefile: Path, log: Path, environment: Mapping[str, str], words: Sequence[str] = ()
 ) -> asyncio.subprocess.Process:
     words = [*command(subject), "-conf", str(corefile), *words]
-    root = str(Path(__file__).parent.parent)
-    variables = {**os.environ, "PYTHONPATH": root, "PYTHONUNBUFFERED": "1", **environment}
     with log.open("wb") as output:
         return await asyncio.create_subprocess_exec(
-            *words, stdout=output, stderr=asyncio.subprocess.STDOUT, env=variables, cwd=corefile.parent
+            *words, stdout=output, stderr=asyncio.subprocess.STDOUT, env=_variables(environment), cwd=corefile.parent
         )
 
 
-async def _wait_until_answering(process: asyncio.subprocess.Process, port: int, log: Path) -> None:
+def _variables(environment: Mapping[str, str]) -> dict[str, str]:
+    root = str(Path(__file__).parent.parent)
+    return {**os.environ, "PYTHONPATH": root, "PYTHONUNBUFFERED": "1", **environment}
+
+
+async def _wait_until_answering(subject: str, process: asyncio.subprocess.Process, port: int, log: Path) -> None:
     try:
         async with asyncio.timeout(START_TIMEOUT):
             while process.returncode is None:
@@ -110,8 +124,10 @@ async def _wait_until_answering(process: asyncio.subprocess.Process, port: int, 
                     return
                 await asyncio.sleep(0.02)
     except TimeoutError:
-        raise StartError(f"no reply on port {port} after {START_TIMEOUT:.0f} s", log.read_text()) from None
-    raise StartError(f"ended with status {process.returncode}", log.read_text(errors="replace"))
+        raise StartError(
+            subject, f"no reply on port {port} after {START_TIMEOUT:.0f} s", log.read_text(errors="replace")
+        ) from None
+    raise StartError(subject, f"ended with status {process.returncode}", log.read_text(errors="replace"))
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

@@ -1,41 +1,34 @@
-"""Every case as one test: `pytest conformance --reference auto|coredns|recorded|expected`."""
+"""Every job as one test: `pytest conformance --reference auto|coredns|recorded|expected`."""
 
 from __future__ import annotations
 
 import argparse
-import tempfile
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from conformance.__main__ import make_plan, real_api_wanted
-from conformance.api import Clusters, FakeClusters, RealClusters
-from conformance.case import Case, load_cases
-from conformance.report import render
-from conformance.runner import Plan, run_case
+from conformance.plan import Plan
+from conformance.report.terminal import render
+from conformance.setting import Job, Setting
+from conformance.suite import load_jobs, run_job
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-@pytest.fixture(scope="session")
-def plan(request: pytest.FixtureRequest) -> Plan:
-    options = {name: request.config.getoption(name) for name in ("subject", "reference", "packet_cache")}
-    return make_plan(argparse.Namespace(**options))
-
-
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def clusters(request: pytest.FixtureRequest) -> AsyncIterator[Clusters]:
-    if not real_api_wanted(request.config.getoption("api")):
-        yield FakeClusters()
-        return
-    with tempfile.TemporaryDirectory(prefix="conformance-cluster-") as folder:
-        async with RealClusters(Path(folder)) as real:
-            yield real
+async def setting(request: pytest.FixtureRequest) -> AsyncIterator[Setting]:
+    options = {name: request.config.getoption(name) for name in ("subject", "reference", "packet_cache")}
+    async with Setting(
+        make_plan(argparse.Namespace(**options)), real_api_wanted(request.config.getoption("api"))
+    ) as setting:
+        yield setting
 
 
-@pytest.mark.parametrize("case", load_cases(), ids=lambda case: case.name)
-async def test_case(case: Case, plan: Plan, clusters: Clusters) -> None:
-    outcome = await run_case(case, plan, clusters)
+@pytest.mark.parametrize("job", load_jobs(Plan()), ids=lambda job: job.name)
+async def test_job(job: Job, setting: Setting) -> None:
+    outcome = await run_job(job, setting)
     assert not outcome.problems, "\n" + "\n".join(map(render, outcome.problems))
+    if outcome.skipped or (outcome.waits and not outcome.verdicts):
+        pytest.skip(outcome.skipped or outcome.waits)

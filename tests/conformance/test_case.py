@@ -137,24 +137,3 @@ def test_the_table_reads_and_is_as_large_as_promised() -> None:
 def test_every_requirement_of_the_specification_has_a_question() -> None:
     tags = {tag for case in load_cases() for step in case.questions for tag in step.question.tags}
     assert {f"R{number}" for number in range(1, 26)} <= tags
-
-
-def test_filters_are_parts_of_names() -> None:
-    assert {case.name.partition(":")[0] for case in load_cases(["kubernetes/ttl"])} == {"kubernetes/ttl"}
-
-
-def test_filters_choose_by_any_part_of_a_name() -> None:
-    names = [case.name for case in load_cases(["kubernetes/ttl", "loop:none"])]
-    assert names == ["kubernetes/ttl:zero", "kubernetes/ttl:thirty", "kubernetes/ttl:hour", "loop/loop:none"]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("kubernetes/ptx", r"^no case's name holds 'kubernetes/ptx' \(near it: kubernetes/ptr, "),
-        ("zzz", r"^no case's name holds 'zzz'$"),
-    ],
-)
-def test_a_filter_without_a_case_is_an_error(text: str, message: str) -> None:
-    with pytest.raises(CaseError, match=message):
-        load_cases(["loop", text])

@@ -14,10 +14,15 @@ def test_servers_that_may_be_judged(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["bind", "127.0.0.1", "127.0.0.1:", "127.0.0.1:70000", "127.0.0.1:dns", ":53", "pydns:53"]
+    ("text", "address"), [("10.96.0.10", "10.96.0.10:53"), ("::1", "[::1]:53"), ("[::1]", "[::1]:53")]
 )
+def test_an_address_without_a_port_has_port_53(text: str, address: str) -> None:
+    assert command.subject(text) == address
+
+
+@pytest.mark.parametrize("text", ["bind", "127.0.0.1:", "127.0.0.1:70000", "127.0.0.1:dns", ":53", "pydns:53"])
 def test_what_is_no_server_is_told_what_is(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match=f"^{text!r} is none of pydns, coredns and ADDRESS:PORT"):
+    with pytest.raises(argparse.ArgumentTypeError, match=f"^{text!r} is none of pydns, coredns and ADDRESS"):
         command.subject(text)
 
 

@@ -1,0 +1,44 @@
+"""Who is judged against whom, as the command line says. Knows no cases and starts nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+STARTED = ("pydns", "coredns")
+"""The servers this suite starts itself, each with the Corefile of a case."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One run.
+
+    `subject`: pydns, coredns, ADDRESS:PORT of a server that runs already, or `cluster`, the DNS of a live cluster.
+    `reference`: coredns, recorded, or expected (the cases' and the specification's own word).
+    `kubeconfig` names the live cluster whose objects are used, `context` one of its contexts (empty: the current one),
+    `image` the image of the Pod that asks from within it, `zone` its cluster domain.
+    """
+
+    subject: str = "pydns"
+    reference: str = "coredns"
+    packet_cache: bool = True
+    kubeconfig: Path | None = None
+    context: str = ""
+    image: str = ""
+    zone: str = "cluster.local."
+
+    @property
+    def outside(self) -> bool:
+        """Whether the server runs already, with a configuration of its own: cases with a Corefile cannot be asked."""
+        return self.subject not in STARTED
+
+    @property
+    def started(self) -> list[str]:
+        """The servers to start for a case, the subject last."""
+        reference = ["coredns"] if self.reference == "coredns" else []
+        return [*reference, *([] if self.outside else [self.subject])]
+
+    def environment(self, server: str) -> Mapping[str, str]:
+        """Variables for one of the servers."""
+        return {} if self.packet_cache or server != "pydns" else {"PYDNS_PACKET_CACHE": "0"}

@@ -1,0 +1,1 @@
+"""What a run found, as people and programs read it: terminal, JUnit, JSON, one HTML page."""

@@ -1,0 +1,69 @@
+"""What the jobs of one run share: the plan, the Kubernetes APIs, and whatever else is started once and used by many."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from pathlib import Path
+from typing import Any, Protocol, Self, TypeVar
+
+from conformance.api import Clusters, FakeClusters, RealClusters
+from conformance.plan import Plan
+from conformance.results import Outcome
+
+T = TypeVar("T")
+
+
+class Skipped(Exception):
+    """A job cannot run on this machine; the message says what is missing."""
+
+
+class Waits(Exception):
+    """A job needs what the server under test does not serve yet; the message names it."""
+
+
+class Job(Protocol):
+    """One unit of the suite with a name below an area (`kubernetes/ptr`), and seconds after which it is ended."""
+
+    @property
+    def name(self) -> str:
+        """AREA/NAME, what filters look at."""
+
+    @property
+    def limit(self) -> float:
+        """Seconds it may take."""
+
+    async def run(self, setting: Setting, outcome: Outcome) -> None:
+        """Adds verdicts to the outcome. Raises `Skipped` or `Waits` when it cannot be run."""
+
+
+class Setting:
+    """Use as a context manager: leaving it stops everything that was started, what is just starting included."""
+
+    clusters: Clusters
+
+    def __init__(self, plan: Plan, real_api: bool) -> None:
+        self.plan = plan
+        self._real_api = real_api
+        self._open = AsyncExitStack()
+        self._shared: dict[Callable[..., Any], asyncio.Task[Any]] = {}
+
+    async def __aenter__(self) -> Self:
+        self.clusters = FakeClusters()
+        if self._real_api:
+            folder = self._open.enter_context(tempfile.TemporaryDirectory(prefix="conformance-cluster-"))
+            self.clusters = await self._open.enter_async_context(RealClusters(Path(folder)))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.gather(*self._shared.values(), return_exceptions=True)
+        await self._open.aclose()
+
+    async def shared(self, opener: Callable[[Setting], AbstractAsyncContextManager[T]]) -> T:
+        """What `opener(setting)` gives: opened when first asked for, the same for all jobs, closed at the end."""
+        if opener not in self._shared:
+            self._shared[opener] = asyncio.create_task(self._open.enter_async_context(opener(self)))
+        found: T = await asyncio.shield(self._shared[opener])
+        return found

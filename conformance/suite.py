@@ -1,0 +1,61 @@
+"""The suite as one list of jobs, run some at a time. Prints nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+
+from conformance import runner
+from conformance.blocks import CaseError
+from conformance.plan import Plan
+from conformance.results import Outcome
+from conformance.setting import Job, Setting, Skipped, Waits
+
+
+def load_jobs(plan: Plan, filters: Sequence[str] = ()) -> list[Job]:
+    """The jobs of a run whose name holds one of the filters. Raises `CaseError`, also for a filter no name holds."""
+    jobs: list[Job] = [*runner.jobs(plan)]
+    for text in filters:
+        _check_filter(text, [job.name for job in jobs])
+    return [job for job in jobs if not filters or any(text in job.name for text in filters)]
+
+
+def _check_filter(text: str, names: Sequence[str]) -> None:
+    if not any(text in name for name in names):
+        near = get_close_matches(text, {name.partition(":")[0] for name in names})
+        hint = f" (near it: {', '.join(near)})" if near else ""
+        raise CaseError(f"no case's name holds {text!r}{hint}")
+
+
+async def run_job(job: Job, setting: Setting) -> Outcome:
+    """One job to its end, or to the end of its time."""
+    outcome = Outcome(job.name)
+    started = time.monotonic()
+    try:
+        async with asyncio.timeout(job.limit):
+            await job.run(setting, outcome)
+    except Skipped as reason:
+        outcome.skipped = str(reason)
+    except Waits as reason:
+        outcome.waits = str(reason)
+    except TimeoutError:
+        outcome.fail(setting.plan.subject, "time", f"not done after {job.limit:.0f} s")
+    outcome.seconds = time.monotonic() - started
+    return outcome
+
+
+async def run_jobs(
+    jobs: Sequence[Job], setting: Setting, at_once: int, done: Callable[[Outcome], None]
+) -> list[Outcome]:
+    """Runs the jobs, `at_once` at a time, telling `done` of each; gives the outcomes in the jobs' order."""
+    slots = asyncio.Semaphore(at_once)
+
+    async def run(job: Job) -> Outcome:
+        async with slots:
+            outcome = await run_job(job, setting)
+        done(outcome)
+        return outcome
+
+    return list(await asyncio.gather(*(run(job) for job in jobs)))

@@ -1,0 +1,68 @@
+"""Which jobs a run has, and that each comes to an end."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from conformance.blocks import CaseError
+from conformance.plan import Plan
+from conformance.results import Outcome
+from conformance.setting import Setting, Skipped, Waits
+from conformance.suite import load_jobs, run_job
+
+
+def test_filters_are_parts_of_names() -> None:
+    jobs = load_jobs(Plan(), ["kubernetes/ttl"])
+    assert {job.name.partition(":")[0] for job in jobs} == {"kubernetes/ttl"}
+
+
+def test_filters_choose_by_any_part_of_a_name() -> None:
+    names = [job.name for job in load_jobs(Plan(), ["kubernetes/ttl", "loop:none"])]
+    assert names == ["kubernetes/ttl:zero", "kubernetes/ttl:thirty", "kubernetes/ttl:hour", "loop/loop:none"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("kubernetes/ptx", r"^no case's name holds 'kubernetes/ptx' \(near it: kubernetes/ptr, "),
+        ("zzz", r"^no case's name holds 'zzz'$"),
+    ],
+)
+def test_a_filter_without_a_case_is_an_error(text: str, message: str) -> None:
+    with pytest.raises(CaseError, match=message):
+        load_jobs(Plan(), ["loop", text])
+
+
+class Scripted:
+    """A job that raises, or never ends."""
+
+    name = "test/scripted"
+    limit = 0.01
+
+    def __init__(self, error: Exception | None) -> None:
+        self._error = error
+
+    async def run(self, setting: Setting, outcome: Outcome) -> None:
+        if self._error:
+            raise self._error
+        await asyncio.Event().wait()
+
+
+async def outcome_of(error: Exception | None) -> Outcome:
+    async with Setting(Plan(), real_api=False) as setting:
+        return await run_job(Scripted(error), setting)
+
+
+async def test_what_a_machine_lacks_is_told() -> None:
+    assert (await outcome_of(Skipped("no musl"))).skipped == "no musl"
+
+
+async def test_a_plugin_that_is_not_there_yet_is_told() -> None:
+    assert (await outcome_of(Waits("no rewrite"))).waits == "no rewrite"
+
+
+async def test_a_job_that_hangs_is_a_fault() -> None:
+    (verdict,) = (await outcome_of(None)).problems
+    assert verdict.problems == ["pydns: not done after 0 s"]
