@@ -73,7 +73,7 @@ async def run_all(jobs: Sequence[Job], plan: Plan, options: argparse.Namespace) 
     """Runs the jobs with a progress bar."""
     with Bar(len(jobs)) as bar:
         async with Setting(plan, real_api_wanted(options.api)) as setting:
-            return await run_jobs(jobs, setting, options.jobs, bar.advance)
+            return await run_jobs(jobs, setting, options.jobs, bar)
 
 
 def _record(outcomes: Sequence[Outcome], whole_table: bool) -> None:

@@ -32,8 +32,9 @@ class Verdict:
     """What became of one check.
 
     `faults` has an entry for every server that was judged, empty where all is well. `tags` are the requirements it
-    covers (R11, K5, C3), `differences` the named differences it showed, `settled` how many milliseconds a change took
-    to show, by server, and `walks` what a client did, by server.
+    covers (R11, K5, C3), `differences` the named differences it showed, `departures` the named departures from the
+    specification it showed, by server, `settled` how many milliseconds a change took to show, by server, and `walks`
+    what a client did, by server.
     """
 
     case: str
@@ -42,6 +43,7 @@ class Verdict:
     faults: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
+    departures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     settled: Mapping[str, float] = field(default_factory=dict)
     walks: Mapping[str, Walk] = field(default_factory=dict)
 
@@ -56,11 +58,14 @@ class Outcome:
     """All verdicts of a job.
 
     `skipped` says what this machine lacks for it, `waits` which plugin the server does not serve: in both cases nothing
-    was looked at. `case` and `replies` (of the reference, in the order of the questions) are there for recording;
-    `api` is the kind of API that objects were read from, empty where there were none.
+    was looked at. `about` and `tags` are what the job said of itself before it ran. `case` and `replies` (of the
+    reference, in the order of the questions) are there for recording; `api` is the kind of API that objects were read
+    from, empty where there were none.
     """
 
     name: str
+    about: str = ""
+    tags: tuple[str, ...] = ()
     case: Case | None = None
     verdicts: list[Verdict] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)

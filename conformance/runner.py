@@ -50,6 +50,23 @@ class CaseJob:
         """The case's."""
         return self.case.name
 
+    @property
+    def about(self) -> str:
+        """What the case says of itself, and what it needs."""
+        needs = [f"cluster {self.case.cluster}"] if self.case.cluster else []
+        needs += [f"plugins {' '.join(self.case.needs)}"] if self.case.needs else []
+        return f"{self.case.about} (needs {', '.join(needs)})" if needs else self.case.about
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Those of all its questions and pages."""
+        steps = [
+            step.question.tags if isinstance(step, Ask) else step.tags
+            for step in self.case.steps
+            if isinstance(step, Ask | Get)
+        ]
+        return tuple(sorted({tag for tags in steps for tag in tags}))
+
     async def run(self, setting: Setting, outcome: Outcome) -> None:
         """Runs the case on the servers that serve the plugins it needs."""
         lacking = await _lacking(self.case, setting)

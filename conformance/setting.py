@@ -32,6 +32,14 @@ class Job(Protocol):
         """AREA/NAME, what filters look at."""
 
     @property
+    def about(self) -> str:
+        """One line for people: what it checks, and what it needs."""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The requirements it covers (R11, K5), known before it runs: so that one that is skipped can be named."""
+
+    @property
     def limit(self) -> float:
         """Seconds it may take."""
 

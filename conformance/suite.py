@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+import traceback
+from collections.abc import Sequence
 from difflib import get_close_matches
+from typing import Protocol
 
 from conformance import runner
 from conformance.blocks import CaseError
@@ -31,7 +33,7 @@ def _check_filter(text: str, names: Sequence[str]) -> None:
 
 async def run_job(job: Job, setting: Setting) -> Outcome:
     """One job to its end, or to the end of its time."""
-    outcome = Outcome(job.name)
+    outcome = Outcome(job.name, job.about, job.tags)
     started = time.monotonic()
     try:
         async with asyncio.timeout(job.limit):
@@ -42,20 +44,31 @@ async def run_job(job: Job, setting: Setting) -> Outcome:
         outcome.waits = str(reason)
     except TimeoutError:
         outcome.fail(setting.plan.subject, "time", f"not done after {job.limit:.0f} s")
+    except Exception:  # noqa: BLE001  a job with a fault of its own must not end the others
+        outcome.fail(setting.plan.subject, "the job itself", traceback.format_exc())
     outcome.seconds = time.monotonic() - started
     return outcome
 
 
-async def run_jobs(
-    jobs: Sequence[Job], setting: Setting, at_once: int, done: Callable[[Outcome], None]
-) -> list[Outcome]:
-    """Runs the jobs, `at_once` at a time, telling `done` of each; gives the outcomes in the jobs' order."""
+class Watcher(Protocol):
+    """Who follows a run."""
+
+    def began(self, name: str) -> None:
+        """A job starts."""
+
+    def done(self, outcome: Outcome) -> None:
+        """A job has come to its end."""
+
+
+async def run_jobs(jobs: Sequence[Job], setting: Setting, at_once: int, watcher: Watcher) -> list[Outcome]:
+    """Runs the jobs, `at_once` at a time, and tells the watcher; gives the outcomes in the jobs' order."""
     slots = asyncio.Semaphore(at_once)
 
     async def run(job: Job) -> Outcome:
         async with slots:
+            watcher.began(job.name)
             outcome = await run_job(job, setting)
-        done(outcome)
+        watcher.done(outcome)
         return outcome
 
     return list(await asyncio.gather(*(run(job) for job in jobs)))

@@ -32,7 +32,10 @@ class Bar:
     def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
         self._progress.stop()
 
-    def advance(self, outcome: Outcome) -> None:
+    def began(self, name: str) -> None:
+        """Notes a job that starts."""
+
+    def done(self, outcome: Outcome) -> None:
         """Notes a job that is done."""
         self._progress.update(self._task, advance=1, description=escape(outcome.name))
         if self._verbose or outcome.problems or outcome.skipped:

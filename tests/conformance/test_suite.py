@@ -39,6 +39,8 @@ class Scripted:
     """A job that raises, or never ends."""
 
     name = "test/scripted"
+    about = "does what it is told"
+    tags = ("R1",)
     limit = 0.01
 
     def __init__(self, error: Exception | None) -> None:
@@ -66,3 +68,12 @@ async def test_a_plugin_that_is_not_there_yet_is_told() -> None:
 async def test_a_job_that_hangs_is_a_fault() -> None:
     (verdict,) = (await outcome_of(None)).problems
     assert verdict.problems == ["pydns: not done after 0 s"]
+
+
+async def test_a_job_with_a_fault_of_its_own_does_not_end_the_others() -> None:
+    (verdict,) = (await outcome_of(KeyError("nosuch"))).problems
+    assert verdict.problems[0].endswith("KeyError: 'nosuch'\n")
+
+
+async def test_what_a_job_covers_is_known_though_it_was_skipped() -> None:
+    assert (await outcome_of(Skipped("no musl"))).tags == ("R1",)
