@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.__main__ import subject
+from conformance.options import subject
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

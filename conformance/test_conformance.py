@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from conformance.__main__ import make_plan, real_api_wanted
+from conformance.options import make_plan, real_api_wanted
 from conformance.plan import Plan
 from conformance.report.terminal import render
 from conformance.setting import Job, Setting
