@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -49,6 +49,12 @@ class Kind(StrEnum):
     NXDOMAIN = "nxdomain"
     SERVFAIL = "servfail"
     REFUSED = "refused"
+    NOTIMP = "notimp"
+    FORMERR = "formerr"
+    LAME = "lame"
+    """NODATA with neither AA nor RA, which no right server sends."""
+    DANGLING = "dangling"
+    """NOERROR with a CNAME and nothing it leads to."""
     TIMEOUT = "timeout"
     TRUNCATED = "truncated"
     """TC and no record over UDP, the whole answer over TCP."""
@@ -64,3 +70,31 @@ class Answer:
 
 World = Callable[[str, str], Answer]
 """What the right server answers to an absolute name (with its final dot) and a type."""
+
+
+class Failure(StrEnum):
+    """What a program reports when it found nothing, in words that fit every resolver's own.
+
+    | word | libc | Go | c-ares, Node's dns.resolve | dnspython |
+    |---|---|---|---|---|
+    | not-found | EAI_NONAME, HOST_NOT_FOUND | IsNotFound | ENOTFOUND | NXDOMAIN |
+    | no-data | EAI_NODATA, NO_DATA | - | ENODATA | NoAnswer |
+    | try-again | EAI_AGAIN, TRY_AGAIN | IsTimeout, IsTemporary | ESERVFAIL, ETIMEOUT | LifetimeTimeout |
+    | refused | - | any other | EREFUSED, ENOTIMP, EFORMERR | - |
+    | failed | EAI_FAIL, NO_RECOVERY, any other | - | any other | NoNameservers, any other |
+
+    BIND's tools and busybox name the rcode: NXDOMAIN is not-found, NOERROR without a record asked for no-data, SERVFAIL
+    and no reply at all try-again, any other rcode refused; the last one counts. Node's `dns.lookup` says ENOTFOUND for
+    EAI_NONAME and EAI_NODATA alike. Java's words are those of libc, in the text of its UnknownHostException.
+    """
+
+    NOT_FOUND = "not-found"
+    NO_DATA = "no-data"
+    TRY_AGAIN = "try-again"
+    REFUSED = "refused"
+    FAILED = "failed"
+
+
+def got(found: Iterable[str]) -> str:
+    """What a program found, as one text: addresses or SRV targets (with their final dot), each once, sorted."""
+    return " ".join(sorted(set(found)))
