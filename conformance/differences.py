@@ -1,78 +1,123 @@
 """The known differences from CoreDNS: each has a name and a reason.
 
 `DIFFERENCES` show in replies, metrics or logs: a case names them below a question (`differs NAME => …`) and says what
-the server under test answers there instead, so nothing else can hide behind the name. A name that no case shows fails
-a run of the whole table. `CONFIGURATION` and `UNSEEN` are for people to know, and no case shows them.
-docs/differences.md has the same names and reasons in the same three tables.
+the server under test answers there instead. The predicate of each must explain a part in which the two replies differ,
+and no part may be left, so nothing else can hide behind a name. A name that no case shows fails a run of the whole
+table; the names in a case that waits for a plugin wait with it. `CONFIGURATION` and `UNSEEN` are for people to know,
+and no case shows them. docs/differences.md has the same names and reasons in the same three tables.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from conformance import predicates
+from conformance.compare import Mismatch, compare, normalise
+from conformance.message import Reply
+from conformance.question import Question
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A reason in words, and what the difference accounts for in a pair of replies.
+
+    `explains` is None where it shows in logs or metrics, and never in a reply.
+    """
+
+    reason: str
+    explains: predicates.Predicate | None
+
+
+SEEN_ELSEWHERE = None
+"""In place of a predicate: seen in logs or metrics."""
+
 DIFFERENCES = {
-    "apex-ns-letter-case": (
+    "apex-ns-letter-case": Difference(
         "Names match without regard to letter case (RFC 1034 section 3.1): NS at the apex and ns.dns are answered "
-        "however the zone is spelt."
+        "however the zone is spelt.",
+        predicates.apex_letter_case,
     ),
-    "cached-aa-cleared": (
+    "cached-aa-cleared": Difference(
         "A cached answer has the AA flag of the reply that was stored, which is clear where `forward` produced it: "
-        "a cache is no authority (RFC 1035 section 4.1.1). CoreDNS sets AA on every hit."
+        "a cache is no authority (RFC 1035 section 4.1.1). CoreDNS sets AA on every hit.",
+        predicates.authority_cleared,
     ),
-    "client-options-not-echoed": (
+    "cached-owner-reverted": Difference(
+        "A name that *rewrite* changed comes back as it was asked, also where the cached answer was first asked for in "
+        "capitals; CoreDNS reverts a name only where it is spelt as in the rule, and shows the old owner.",
+        predicates.old_owner,
+    ),
+    "client-options-not-echoed": Difference(
         "An EDNS option this server does not implement does not come back (RFC 6891 section 6.1.2); CoreDNS mirrors "
         "NSID, EXPIRE, COOKIE, KEEPALIVE and PADDING, so a client takes its own cookie for one that the server "
-        "understood."
+        "understood.",
+        predicates.options_not_echoed,
     ),
-    "cut-data-malformed": (
+    "cut-data-malformed": Difference(
         "Record data that ends between two of its fields is malformed: FORMERR to a query that has it, no reply where "
-        "an upstream sends it. CoreDNS takes the other fields for empty, and passes on what no client can read."
+        "an upstream sends it. CoreDNS takes the other fields for empty, and passes on what no client can read.",
+        predicates.cut_data,
     ),
-    "log-local-address": (
+    "log-local-address": Difference(
         "`{local}` in the format of `log` is the address that was asked; CoreDNS writes `[::]` for every UDP query to "
-        "a wildcard listener."
+        "a wildcard listener.",
+        SEEN_ELSEWHERE,
     ),
-    "long-udp-query-read-whole": (
-        "A UDP query of more than 512 octets is read whole; CoreDNS cuts it and answers FORMERR."
+    "long-udp-query-read-whole": Difference(
+        "A UDP query of more than 512 octets is read whole; CoreDNS cuts it and answers FORMERR.",
+        predicates.long_query,
     ),
-    "malformed-reply-truncated": (
+    "malformed-reply-truncated": Difference(
         "A reply of an upstream over UDP that does not parse becomes an empty one with TC, so that the client asks "
-        "again over TCP; CoreDNS does so where data is cut short, and else answers SERVFAIL."
+        "again over TCP; CoreDNS does so where data is cut short, and else answers SERVFAIL.",
+        predicates.malformed_truncated,
     ),
-    "negative-ttl-minimum": (
+    "negative-ttl-minimum": Difference(
         "A negative answer is kept, and shown, for the smaller of the SOA's TTL and its MINIMUM field (RFC 2308 "
-        "section 5) within the cache's bounds; CoreDNS looks at the TTL alone."
+        "section 5) within the cache's bounds; CoreDNS looks at the TTL alone.",
+        predicates.negative_ttl,
     ),
-    "other-data-unread": (
+    "other-data-unread": Difference(
         "Of records that others send only addresses and names are looked into, and in an upstream's OPT no option; "
         "nothing depends on the rest. CoreDNS reads all, and answers FORMERR or SERVFAIL where one is not what its "
-        "type says."
+        "type says.",
+        predicates.data_unread,
     ),
-    "records-once": (
+    "records-once": Difference(
         "A record is in a section once (RFC 2181 section 5), also where an address is spelt in two ways, or an "
-        "endpoint that is a name has several ports."
+        "endpoint that is a name has several ports.",
+        predicates.records_once,
     ),
-    "root-zone-names": (
+    "root-zone-names": Difference(
         "In *kubernetes* with the zone `.` PTR records point to names below the root, and `ns.dns.` exists; CoreDNS "
-        "makes names that end in two dots: it finds none and sends no reply."
+        "makes names that end in two dots: it finds none and sends no reply.",
+        predicates.root_names,
     ),
-    "slice-without-service": (
+    "slice-without-service": Difference(
         "An EndpointSlice without the label `kubernetes.io/service-name` gives its addresses no name: PTR is NXDOMAIN. "
-        "CoreDNS makes a name with an empty label, cannot pack the reply and sends none."
+        "CoreDNS makes a name with an empty label, cannot pack the reply and sends none.",
+        predicates.without_service,
     ),
-    "udp-wrong-question-ignored": (
+    "udp-wrong-question-ignored": Difference(
         "A UDP reply of an upstream with another question is ignored while the right one may still come (RFC 5452 "
-        "section 9.1); CoreDNS answers FORMERR at once, so a forged packet breaks the exchange."
+        "section 9.1); CoreDNS answers FORMERR at once, so a forged packet breaks the exchange.",
+        predicates.wrong_question,
     ),
-    "unknown-options-ignored": (
+    "unknown-options-ignored": Difference(
         "An EDNS option this server does not implement is ignored (RFC 6891 section 6.1.2); CoreDNS answers FORMERR to "
-        "ZONEVERSION in the empty form that queries have (RFC 9660 section 2) and to REPORTING without a domain name."
+        "ZONEVERSION in the empty form that queries have (RFC 9660 section 2) and to REPORTING without a domain name.",
+        predicates.unknown_options,
     ),
-    "unparsable-reload-counted": (
+    "unparsable-reload-counted": Difference(
         "A changed Corefile that does not parse counts once in coredns_reload_failed_total and is logged once; CoreDNS "
-        "logs it at every look and counts it never, so nobody's alert goes off."
+        "logs it at every look and counts it never, so nobody's alert goes off.",
+        SEEN_ELSEWHERE,
     ),
-    "whoami-names-too-long": (
+    "whoami-names-too-long": Difference(
         "*whoami* leaves out the SRV record where its owner would exceed 255 octets (RFC 1035 section 2.3.4); CoreDNS "
-        "sends it, and no client can read the reply."
+        "sends it, and no client can read the reply.",
+        predicates.names_too_long,
     ),
 }
 """What a case shows."""
@@ -175,3 +220,23 @@ UNSEEN = {
     "weight-file-letter-case": ("Names in the weight file of *loadbalance* match in any letter case."),
 }
 """What no reply tells."""
+
+
+def unexplained(
+    question: Question, reference: Reply, reply: Reply, names: Iterable[str], order: str = "any"
+) -> list[str]:
+    """What the named differences do not account for in two replies, and names that account for nothing there.
+
+    `order` is that of the case (`compare`).
+    """
+    pair = predicates.Pair(question, normalise(reference), normalise(reply))
+    mismatches = compare(reference, reply, order, question.slack)
+    explained = {name: explains(pair) for name in names if (explains := DIFFERENCES[name].explains)}
+    parts = {mismatch.part for mismatch in mismatches}
+    idle = [f"{name} explains no part of this" for name, found in explained.items() if not found & parts]
+    return [*idle, *_left(mismatches, explained.values())]
+
+
+def _left(mismatches: Iterable[Mismatch], explained: Iterable[frozenset[str]]) -> list[str]:
+    parts = frozenset[str]().union(*explained)
+    return [f"unexplained: {mismatch}" for mismatch in mismatches if mismatch.part not in parts]

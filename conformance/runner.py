@@ -17,6 +17,7 @@ from conformance.api import Api, Clusters
 from conformance.case import Apply, Ask, Case, Delete, Get, Wait, Write, load_cases
 from conformance.cluster import ClusterError
 from conformance.compare import compare, normalise
+from conformance.differences import unexplained
 from conformance.message import Reply
 from conformance.pages import line_matches, matches, pattern
 from conformance.plan import Plan
@@ -69,6 +70,7 @@ class CaseJob:
 
     async def run(self, setting: Setting, outcome: Outcome) -> None:
         """Runs the case on the servers that serve the plugins it needs."""
+        outcome.case = self.case
         lacking = await _lacking(self.case, setting)
         outcome.waits = "; ".join(f"{server} does not serve {' '.join(names)}" for server, names in lacking.items())
         servers = [server for server in setting.plan.started if server not in lacking]
@@ -98,7 +100,6 @@ async def _plugins(setting: Setting) -> AsyncIterator[dict[str, set[str]]]:
 
 async def run_case(case: Case, plan: Plan, servers: Sequence[str], clusters: Clusters, outcome: Outcome) -> None:
     """Runs one case on the servers, the subject last; a server that does not start is a verdict, too."""
-    outcome.case = case
     try:
         async with clusters.open(case) as api:
             outcome.api = api.kind if case.cluster or case.objects else ""
@@ -199,6 +200,9 @@ class _Run:
                 wanted = replies.get("coredns", wanted)
             if wanted:
                 faults[server] += map(str, self._compare(step, wanted, reply))
+            if server != "coredns" and step.differing and "coredns" in replies:
+                names, reference = step.differences, replies["coredns"]
+                faults[server] += unexplained(step.question, reference, reply, names, self.case.order)
         return faults
 
     def _compare(self, step: Ask, wanted: Reply, got: Reply) -> list[object]:

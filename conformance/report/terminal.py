@@ -59,6 +59,12 @@ def render(verdict: Verdict) -> str:
     return "\n".join([f"  {verdict.place}: {verdict.text}", *(f"      {problem}" for problem in verdict.problems)])
 
 
+def waiting(outcomes: Sequence[Outcome]) -> set[str]:
+    """The named differences of cases that wait for a plugin: they wait with it."""
+    cases = [outcome.case for outcome in outcomes if outcome.case and outcome.waits]
+    return {name for case in cases for step in case.steps for name in getattr(step, "differences", ())}
+
+
 def summary(outcomes: Sequence[Outcome], whole: bool, strict: bool) -> int:
     """Prints counts by area, differences by name and what was not looked at; gives the exit status.
 
@@ -68,7 +74,7 @@ def summary(outcomes: Sequence[Outcome], whole: bool, strict: bool) -> int:
     console = Console(soft_wrap=True, highlight=False)
     found = list(verdicts(list(outcomes)))
     shown = Counter(name for verdict in found for name in verdict.differences)
-    unseen = sorted(set(DIFFERENCES) - set(shown)) if whole else []
+    unseen = sorted(set(DIFFERENCES) - set(shown) - waiting(outcomes)) if whole else []
     problems = sum(len(outcome.problems) for outcome in outcomes)
     skipped = [outcome for outcome in outcomes if outcome.skipped]
     console.print()
