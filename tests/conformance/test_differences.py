@@ -146,8 +146,8 @@ def test_ttls_may_be_apart_by_the_slack_of_the_question() -> None:
 
 def test_a_difference_waits_with_the_cases_that_show_it() -> None:
     (case,) = (case for case in load_cases() if case.name == "cache/rewrite:spelling")
-    assert waiting([Outcome(case.name, case, waits="pydns does not serve rewrite")]) == {
+    assert waiting([Outcome(case.name, case=case, waits="pydns does not serve rewrite")]) == {
         "cached-aa-cleared",
         "cached-owner-reverted",
     }
-    assert not waiting([Outcome(case.name, case)])
+    assert not waiting([Outcome(case.name, case=case)])
