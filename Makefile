@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 SETUP = $(VENV)/.installed
+COMPONENTS = coredns etcd kube-apiserver kube-controller-manager
 
 .PHONY: help run test lint conformance record bench pages lock clean
 
@@ -24,12 +25,12 @@ lint: $(SETUP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-conformance: $(SETUP)  ## compare with real CoreDNS on a real kube-apiserver (both are built with Go the first time)
-	$(BIN)/python -m conformance.tools.build coredns etcd kube-apiserver
-	$(BIN)/python -m conformance --subject pydns --reference coredns
+conformance: $(SETUP)  ## judge pydns beside real CoreDNS, on a real API, by real resolvers (built with Go the first time)
+	$(BIN)/python -m conformance.tools.build $(COMPONENTS)
+	$(BIN)/python -m conformance --subject pydns --reference coredns $(CONFORMANCE)
 
 record: $(SETUP)  ## write CoreDNS's replies anew, for machines without Go
-	$(BIN)/python -m conformance.tools.build coredns etcd kube-apiserver
+	$(BIN)/python -m conformance.tools.build $(COMPONENTS)
 	$(BIN)/python -m conformance --record
 
 bench: $(SETUP)  ## speed and memory beside CoreDNS (needs Go and dnsperf)

@@ -1,7 +1,7 @@
 """Servers under test as processes: start from a Corefile, wait until they answer, keep their log, stop.
 
-A subject is `coredns` (the built binary), `pydns` (this checkout, by its command line alone), or an address where
-one is running already. Knows nothing of cases or comparisons.
+A subject is `coredns` (the built binary), `pydns` (this checkout, by its command line alone), or the path of any
+program that takes `-conf COREFILE`. Knows nothing of cases or comparisons.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from conformance.client import ask
+from conformance.processes import tied
 from conformance.question import Question
 from conformance.tools.build import binary
 
@@ -55,7 +56,9 @@ def command(subject: str) -> list[str]:
         return [str(binary("coredns"))]
     if subject == "pydns":
         return [sys.executable, "-m", "pydns"]
-    raise ValueError(f"a subject is coredns, pydns or an address, not {subject!r}")
+    if "/" in subject:
+        return [subject]
+    raise ValueError(f"a server to start is coredns, pydns or the path of a program, not {subject!r}")
 
 
 @asynccontextmanager
@@ -104,7 +107,7 @@ async def run_to_end(subject: str, corefile: Path, environment: Mapping[str, str
 async def _spawn(
     subject: str, corefile: Path, log: Path, environment: Mapping[str, str], words: Sequence[str] = ()
 ) -> asyncio.subprocess.Process:
-    words = [*command(subject), "-conf", str(corefile), *words]
+    words = tied([*command(subject), "-conf", str(corefile), *words])
     with log.open("wb") as output:
         return await asyncio.create_subprocess_exec(
             *words, stdout=output, stderr=asyncio.subprocess.STDOUT, env=_variables(environment), cwd=corefile.parent
