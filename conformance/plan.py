@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 STARTED = ("pydns", "coredns")
-"""The servers this suite starts itself, each with the Corefile of a case."""
+"""The servers this suite knows how to start; the path of a program is started, too."""
 
 
 @dataclass(frozen=True)
 class Plan:
     """One run.
 
-    `subject`: pydns, coredns, ADDRESS:PORT of a server that runs already, or `cluster`, the DNS of a live cluster.
+    `subject`: pydns, coredns, the path of a program, ADDRESS:PORT of a server that runs already, or `cluster`, the DNS of a live cluster.
     `reference`: coredns, recorded, or expected (the cases' and the specification's own word).
     `kubeconfig` names the live cluster whose objects are used, `context` one of its contexts (empty: the current one),
     `image` the image of the Pod that asks from within it, `zone` its cluster domain.
@@ -31,7 +31,7 @@ class Plan:
     @property
     def outside(self) -> bool:
         """Whether the server runs already, with a configuration of its own: cases with a Corefile cannot be asked."""
-        return self.subject not in STARTED
+        return self.subject not in STARTED and "/" not in self.subject
 
     @property
     def started(self) -> list[str]:

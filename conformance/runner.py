@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from conformance.case import Apply, Ask, Case, Delete, Get, Wait, Write, load_ca
 from conformance.cluster import ClusterError
 from conformance.compare import compare, normalise
 from conformance.differences import unexplained
+from conformance.expectation import TIMEOUT
 from conformance.message import Reply
 from conformance.pages import line_matches, matches, pattern
 from conformance.plan import Plan
@@ -34,6 +36,9 @@ LOG_TIME = 2.0
 PAGE_TIME = 0.5
 """Seconds within which a page must show what was just asked: a query is counted after its reply was sent."""
 
+
+SILENCES = 3
+"""Questions in turn that a server leaves without a reply before its case is given up."""
 
 LIMIT = 120.0
 """Seconds a case may take in all, starts included."""
@@ -133,6 +138,7 @@ class _Run:
         self.stages: list[Stage] = []
         self.recording = recorded.load(case) if plan.reference == "recorded" else []
         self.settling = False
+        self.silent: Counter[str] = Counter()
 
     async def run(self) -> None:
         async with AsyncExitStack() as stack:
@@ -140,6 +146,22 @@ class _Run:
             self.stages = list(await asyncio.gather(*performing))
             for step in self.case.steps:
                 await self._step(step)
+                if self._lost():
+                    return
+
+    def _lost(self) -> bool:
+        """Whether a server has ended or stays silent, which is a fault: the rest would be time-outs."""
+        for stage in self.stages:
+            assert stage.running
+            if stage.running.ended:
+                self.outcome.fail(stage.subject, "server", stage.running.ended)
+            elif self.silent[stage.subject] >= SILENCES:
+                fault = f"no reply to {SILENCES} questions in turn\n{stage.running.last_lines}"
+                self.outcome.fail(stage.subject, "server", fault)
+            else:
+                continue
+            return True
+        return False
 
     async def _perform(self, stack: AsyncExitStack, subject: str) -> Stage:
         environment = self.plan.environment(subject)
@@ -174,6 +196,8 @@ class _Run:
         if self.plan.reference == "recorded" and not step.question.live:
             by_server = {"coredns": self.recording[len(self.outcome.replies)], **by_server}
         faults = self._judge(step, by_server)
+        for server, reply in by_server.items():
+            self.silent[server] = self.silent[server] + 1 if reply == TIMEOUT and faults[server] else 0
         for stage in self.stages:
             faults[stage.subject] += await _remarks(stage, step)
         self.outcome.replies.append(normalise(by_server.get("coredns") or replies[-1]))
@@ -196,11 +220,11 @@ class _Run:
         faults: dict[str, list[str]] = {server: [] for server in replies}
         for server, reply in replies.items():
             wanted = _expected(step, server)
-            if server != "coredns" and not step.differing:
+            if server != "coredns" and not (server == "pydns" and step.differing):
                 wanted = replies.get("coredns", wanted)
             if wanted:
                 faults[server] += map(str, self._compare(step, wanted, reply))
-            if server != "coredns" and step.differing and "coredns" in replies:
+            if server == "pydns" and step.differing and "coredns" in replies:
                 names, reference = step.differences, replies["coredns"]
                 faults[server] += unexplained(step.question, reference, reply, names, self.case.order)
         return faults
@@ -233,7 +257,7 @@ class _Run:
 
 def _expected(step: Ask, server: str) -> Reply | None:
     """What the case expects of a server."""
-    return step.expected if server == "coredns" else step.differing or step.expected
+    return (step.differing if server == "pydns" else None) or step.expected
 
 
 Attempt = Callable[[], Awaitable[list[str]]]
@@ -250,7 +274,7 @@ async def _patiently(attempt: Attempt, seconds: float) -> list[str]:
 
 
 def _page_attempt(stage: Stage, step: Get) -> Attempt:
-    wanted = step.differing_has if step.differences and stage.subject != "coredns" else step.has
+    wanted = step.differing_has if step.differences and stage.subject == "pydns" else step.has
 
     async def attempt() -> list[str]:
         status, text = await stage.get(step)
@@ -267,7 +291,7 @@ async def _remarks(stage: Stage, step: Ask) -> list[str]:
         heard = stage.take_heard()
         if not _all_heard(step.heard, heard):
             problems.append(f"upstream heard {heard}, not {list(step.heard)}")
-    log = step.log if step.differing_log is None or stage.subject == "coredns" else step.differing_log
+    log = step.log if step.differing_log is None or stage.subject != "pydns" else step.differing_log
     if log is not None:
         problems += await _log_problems(stage, log)
     return problems

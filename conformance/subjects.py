@@ -33,11 +33,16 @@ PROBE = Question("probe", opcode="STATUS", timeout=0.25)
 """NOTIMP comes from the server core: no plugin, log line, counter or upstream sees this question."""
 
 
+def last_lines(log: Path) -> str:
+    """The end of a log."""
+    return "\n".join(log.read_text(errors="replace").splitlines()[-LOG_LINES:])
+
+
 class StartError(Exception):
     """A server that ended or stayed silent after its start, with the end of what it printed."""
 
-    def __init__(self, server: str, message: str, output: str) -> None:
-        super().__init__("\n".join([message, *output.splitlines()[-LOG_LINES:]]))
+    def __init__(self, server: str, message: str, log: Path) -> None:
+        super().__init__(f"{message}\n{last_lines(log)}")
         self.server = server
 
 
@@ -47,7 +52,23 @@ class Running:
 
     port: int
     log: Path
-    pid: int
+    process: asyncio.subprocess.Process
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self.process.pid
+
+    @property
+    def ended(self) -> str:
+        """How it ended, with its log's last lines; empty while it runs."""
+        status = self.process.returncode
+        return "" if status is None else f"ended with status {status}\n{self.last_lines}"
+
+    @property
+    def last_lines(self) -> str:
+        """The end of its log."""
+        return last_lines(self.log)
 
 
 def command(subject: str) -> list[str]:
@@ -77,7 +98,7 @@ async def start(
     process = await _spawn(subject, corefile, log, environment or {}, words)
     try:
         await _wait_until_answering(subject, process, port, log)
-        yield Running(port, log, process.pid)
+        yield Running(port, log, process)
     finally:
         await _stop(process)
 
@@ -127,10 +148,8 @@ async def _wait_until_answering(subject: str, process: asyncio.subprocess.Proces
                     return
                 await asyncio.sleep(0.02)
     except TimeoutError:
-        raise StartError(
-            subject, f"no reply on port {port} after {START_TIMEOUT:.0f} s", log.read_text(errors="replace")
-        ) from None
-    raise StartError(subject, f"ended with status {process.returncode}", log.read_text(errors="replace"))
+        raise StartError(subject, f"no reply on port {port} after {START_TIMEOUT:g} s", log) from None
+    raise StartError(subject, f"ended with status {process.returncode}", log)
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
