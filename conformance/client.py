@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from conformance.question import Question
 
@@ -18,6 +20,24 @@ async def ask(question: Question, port: int) -> bytes | None:
             return await exchange(question, port)
     except (TimeoutError, ConnectionError):
         return None
+
+
+class Asker(Protocol):
+    """A way to one server."""
+
+    async def ask(self, question: Question) -> bytes | None:
+        """The reply packet, or None when none came in time; where to ask is the asker's own business."""
+
+
+@dataclass(frozen=True)
+class Direct:
+    """From this machine."""
+
+    address: str
+    port: int
+
+    async def ask(self, question: Question) -> bytes | None:
+        return await ask(replace(question, server=self.address), self.port)
 
 
 def _socket(question: Question, kind: socket.SocketKind) -> socket.socket:
@@ -42,13 +62,18 @@ async def _ask_udp(question: Question, port: int) -> bytes:
 
 async def _ask_tcp(question: Question, port: int) -> bytes:
     """The reply to the question's own packet, once every copy of it in the pipeline was answered, too."""
-    packet = question.wire()
-    packets = [*(copy.to_bytes(2, "big") + packet[2:] for copy in range(1, question.pipeline)), packet]
+    sent = packets(question)
     with _socket(question, socket.SOCK_STREAM) as sock:
         await asyncio.get_running_loop().sock_connect(sock, (question.server, port))
-        await _send(sock, b"".join(map(_frame, packets)), question.dribble)
-        replies = [await _read_frame(sock) for _ in packets]
-    return next(reply for reply in replies if reply[:2] == packet[:2])
+        await _send(sock, b"".join(map(_frame, sent)), question.dribble)
+        replies = [await _read_frame(sock) for _ in sent]
+    return next(reply for reply in replies if reply[:2] == sent[-1][:2])
+
+
+def packets(question: Question) -> list[bytes]:
+    """All copies of the query that the question's pipeline has, each with an ID of its own; the question's own last."""
+    packet = question.wire()
+    return [*(copy.to_bytes(2, "big") + packet[2:] for copy in range(1, question.pipeline)), packet]
 
 
 def _frame(packet: bytes) -> bytes:
