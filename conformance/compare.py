@@ -98,6 +98,11 @@ def local_addresses() -> frozenset[str]:
     return frozenset(_local_ipv4() | _local_ipv6())
 
 
+def own_address() -> str:
+    """An IPv4 address of this machine, the same at every call; 192.0.2.1, nobody's, where it has none but loopback."""
+    return min(_local_ipv4(), default="192.0.2.1")
+
+
 def _local_ipv4() -> set[str]:
     lines = _lines("/proc/net/fib_trie")
     owners = (lines[index - 1].split()[-1] for index, line in enumerate(lines) if "/32 host LOCAL" in line)
