@@ -8,19 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from conformance.blocks import Block, CaseError, split_blocks
+from conformance.changes import CHANGES, Change, Object, Outage, read_objects
 from conformance.differences import DIFFERENCES
 from conformance.expectation import Settings, change_reply, parse_reply
 from conformance.message import Reply, parse_record
 from conformance.question import Question, absolute, parse_question, split_tags
 from conformance.script import Rule, parse_script
-
-Object = dict[str, Any]
-"""A Kubernetes object as the API writes it in JSON."""
 
 CASES = Path(__file__).parent / "cases"
 CLUSTERS = Path(__file__).parent / "clusters"
@@ -62,22 +59,6 @@ class Get:
 
 
 @dataclass(frozen=True)
-class Apply:
-    """Objects created or replaced while the servers run."""
-
-    objects: tuple[Object, ...]
-
-
-@dataclass(frozen=True)
-class Delete:
-    """One object deleted while the servers run."""
-
-    kind: str
-    namespace: str
-    name: str
-
-
-@dataclass(frozen=True)
 class Write:
     """A file of the case rewritten while the servers run."""
 
@@ -92,20 +73,29 @@ class Wait:
     seconds: float
 
 
-Step = Ask | Get | Apply | Delete | Write | Wait
+@dataclass(frozen=True)
+class Never:
+    """A question that from here to the case's end must never be denied, however often it is asked."""
+
+    question: Question
+    place: str = ""
+
+
+Step = Ask | Get | Change | Write | Wait | Never
 
 
 @dataclass(frozen=True)
 class Case:
     """One Corefile with all that belongs to it; `name` is FILE below cases/, or FILE:NAME for a named Corefile.
 
-    `needs` are plugins without which a server cannot be asked.
+    `needs` are plugins without which a server cannot be asked. `namespaces` are its own in a cluster with controllers.
     """
 
     name: str
     about: str = ""
     corefile: str = ""
     cluster: str = ""
+    namespaces: tuple[str, ...] = ()
     objects: tuple[Object, ...] = ()
     api: str = "any"
     order: str = "any"
@@ -124,7 +114,12 @@ class Case:
     @property
     def checks(self) -> int:
         """How many things this case looks at: questions, pages, and a start that fails."""
-        return sum(isinstance(step, Ask | Get) for step in self.steps) + bool(self.fails)
+        return sum(isinstance(step, Ask | Get | Never) for step in self.steps) + bool(self.fails)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the servers lose the API for a while."""
+        return Outage("disconnect") in self.steps
 
 
 def load_cases(folder: Path = CASES) -> list[Case]:
@@ -137,11 +132,7 @@ def load_cases(folder: Path = CASES) -> list[Case]:
 
 def load_cluster(name: str) -> tuple[Object, ...]:
     """The objects of clusters/NAME.yaml, in order."""
-    return _objects((CLUSTERS / f"{name}.yaml").read_text())
-
-
-def _objects(text: str) -> tuple[Object, ...]:
-    return tuple(document for document in yaml.safe_load_all(text) if document)
+    return read_objects((CLUSTERS / f"{name}.yaml").read_text())
 
 
 def parse_cases(text: str, name: str) -> list[Case]:
@@ -212,8 +203,13 @@ class _Parser:
     def needs(self, block: Block) -> None:
         self._change(needs=tuple(block.rest.split()))
 
+    def controllers(self, block: Block) -> None:
+        if not block.rest or self._current.cluster:
+            raise ValueError("controllers take NAMESPACE…, and have no named cluster")
+        self._change(namespaces=tuple(block.rest.split()))
+
     def objects(self, block: Block) -> None:
-        self._change(objects=self._current.objects + _objects(block.text))
+        self._change(objects=self._current.objects + read_objects(block.text))
 
     def upstream(self, block: Block) -> None:
         self._change(upstreams={**self._current.upstreams, block.rest: parse_script(block)})
@@ -257,13 +253,14 @@ class _Parser:
                 step = replace(step, differences=_names(line), differing_has=has)
         self._step(step)
 
-    def apply(self, block: Block) -> None:
-        self._step(Apply(_objects(block.text)))
+    def change(self, block: Block) -> None:
+        self._step(CHANGES[block.directive](block))
 
-    def delete(self, block: Block) -> None:
-        kind, place = block.rest.split()
-        namespace, _, name = place.rpartition("/")
-        self._step(Delete(kind, namespace, name))
+    def never(self, block: Block) -> None:
+        word, _, text = block.rest.partition(" ")
+        if word != "denied":
+            raise ValueError("it is `never denied QUESTION`")
+        self._step(Never(parse_question(text, self.settings.origin), f"{block.source}:{block.line}"))
 
     def write(self, block: Block) -> None:
         self._step(Write(block.rest, block.text))
@@ -298,6 +295,13 @@ def starting_objects(case: Case) -> Iterator[Object]:
     """The objects a case starts with: its named cluster, then its own."""
     if case.cluster:
         yield from load_cluster(case.cluster)
+    yield from own_objects(case)
+
+
+def own_objects(case: Case) -> Iterator[Object]:
+    """The objects a case brings itself, its namespaces first."""
+    for name in case.namespaces:
+        yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
     yield from case.objects
 
 
@@ -308,6 +312,7 @@ _DIRECTIVES: dict[str, Callable[[_Parser, Block], None]] = {
     "order": _Parser.word,
     "fails": _Parser.word,
     "needs": _Parser.needs,
+    "controllers": _Parser.controllers,
     "objects": _Parser.objects,
     "upstream": _Parser.upstream,
     "file": _Parser.file,
@@ -318,8 +323,8 @@ _DIRECTIVES: dict[str, Callable[[_Parser, Block], None]] = {
     "corefile": _Parser.corefile,
     "?": _Parser.ask,
     "get": _Parser.get,
-    "apply": _Parser.apply,
-    "delete": _Parser.delete,
+    "never": _Parser.never,
     "write": _Parser.write,
     "wait": _Parser.wait,
+    **dict.fromkeys(CHANGES, _Parser.change),
 }

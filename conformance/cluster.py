@@ -15,10 +15,11 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,8 +35,11 @@ READY_TIME = 90.0
 
 CONTROLLERS = (
     "endpointslice-controller,endpointslice-mirroring-controller,namespace-controller,"
-    "statefulset-controller,replicaset-controller,deployment-controller"
+    "statefulset-controller,replicaset-controller,deployment-controller,garbage-collector-controller"
 )
+
+NODE = "conformance"
+"""The Node that Pods are bound to: the controllers pass over Pods without an existing one."""
 
 PLURALS = {
     "Namespace": ("/api/v1", "namespaces"),
@@ -44,12 +48,17 @@ PLURALS = {
     "Pod": ("/api/v1", "pods"),
     "EndpointSlice": ("/apis/discovery.k8s.io/v1", "endpointslices"),
     "Deployment": ("/apis/apps/v1", "deployments"),
+    "ReplicaSet": ("/apis/apps/v1", "replicasets"),
     "StatefulSet": ("/apis/apps/v1", "statefulsets"),
 }
 
 
 class ClusterError(Exception):
-    """A component that does not start, or an object the API refuses."""
+    """A component that does not start, or an object the API refuses (`status` is its HTTP status, else 0)."""
+
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class Component:
@@ -59,7 +68,7 @@ class Component:
         folder.mkdir(parents=True, exist_ok=True)
         self.name = name
         self.log = folder / f"{name}.log"
-        with self.log.open("wb") as output:
+        with self.log.open("ab") as output:
             words = [str(binary(name)), *flags]
             self._process = subprocess.Popen(words, stdout=output, stderr=subprocess.STDOUT, cwd=folder)
 
@@ -110,15 +119,18 @@ class Cluster:
 
     def __init__(self, folder: Path, etcd: Etcd, prefix: str, controllers: bool = False) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._folder, self._port = folder, free_port()
-        self.url = f"https://127.0.0.1:{self._port}"
-        self.kubeconfig = folder / "kubeconfig"
-        self.kubeconfig.write_text(_kubeconfig(self.url))
+        self._folder, self.port = folder, free_port()
+        self.url = f"https://127.0.0.1:{self.port}"
+        self.kubeconfig = self.kubeconfig_at(self.port)
+        self._flags = _api_flags(etcd.url, prefix, self.port)
         self._tls = ssl._create_unverified_context()
+        self._local = threading.local()
+        self._connections: list[http.client.HTTPSConnection] = []
         self._components: list[Component] = []
         print(f"conformance: starting kube-apiserver for the cluster {prefix!r} …", file=sys.stderr, flush=True)
         try:
-            self._start_api(etcd, prefix)
+            self._prepare()
+            self._start_api()
             if controllers:
                 self._start_controllers()
         except BaseException:
@@ -127,14 +139,29 @@ class Cluster:
 
     def stop(self) -> None:
         """Ends the processes, the last started first."""
+        for connection in self._connections:
+            connection.close()
         while self._components:
             self._components.pop().stop()
 
-    def _start_api(self, etcd: Etcd, prefix: str) -> None:
+    def restart(self) -> None:
+        """Ends kube-apiserver and starts it again at its port; what it knew of earlier versions is lost."""
+        self._components.pop(0).stop()
+        self._start_api()
+
+    def kubeconfig_at(self, port: int) -> Path:
+        """A kubeconfig that reaches the API by another port of this machine."""
+        path = self._folder / f"kubeconfig-{port}"
+        path.write_text(_kubeconfig(f"https://127.0.0.1:{port}"))
+        return path
+
+    def _prepare(self) -> None:
         (self._folder / "tokens.csv").write_text(f"{TOKEN},admin,admin,system:masters\n")
         _make_key(self._folder / "sa.key")
-        component = Component(self._folder, "kube-apiserver", _api_flags(etcd.url, prefix, self._port))
-        self._components.append(component)
+
+    def _start_api(self) -> None:
+        component = Component(self._folder, "kube-apiserver", self._flags)
+        self._components.insert(0, component)
         component.wait_until(lambda: _get(f"{self.url}/readyz", self._tls) == 200)
         component.wait_until(lambda: self._exists("/api/v1/namespaces/default"))
         component.wait_until(lambda: self._exists("/api/v1/namespaces/default/services/kubernetes"))
@@ -143,6 +170,7 @@ class Cluster:
         flags = [f"--kubeconfig={self.kubeconfig}", "--service-account-private-key-file=sa.key"]
         flags += [f"--controllers={CONTROLLERS}", "--secure-port=0", "--leader-elect=false"]
         self._components.append(Component(self._folder, "kube-controller-manager", flags))
+        self.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}})
 
     # -- objects --
 
@@ -150,18 +178,47 @@ class Cluster:
         """Creates an object or replaces it, and sets its status where it has one. Raises `ClusterError`."""
         path = _path(object["kind"], object["metadata"].get("namespace", ""))
         own = f"{path}/{object['metadata']['name']}"
-        if self._exists(own):
+        try:
             self._call("PATCH", own, object)
-        else:
+        except ClusterError as error:
+            if error.status != http.client.NOT_FOUND:
+                raise
             self._call("POST", path, object)
         if "status" in object:
             self._call("PATCH", f"{own}/status", {"status": object["status"]})
 
-    def delete(self, kind: str, namespace: str, name: str) -> None:
-        """Deletes an object at once; one that is not there is no error."""
-        own = f"{_path(kind, namespace)}/{name}"
-        if self._exists(own):
-            self._call("DELETE", own, {"gracePeriodSeconds": 0})
+    def patch(self, kind: str, namespace: str, name: str, body: Object, part: str = "") -> None:
+        """A JSON merge patch of an object, or of a part of it (`status`). Raises `ClusterError`."""
+        self._call("PATCH", f"{_path(kind, namespace)}/{name}{part and '/'}{part}", body)
+
+    def bind(self, namespace: str, pod: str) -> None:
+        """Puts a Pod on `NODE`, as the scheduler would."""
+        body = {
+            "apiVersion": "v1",
+            "kind": "Binding",
+            "metadata": {"name": pod},
+            "target": {"kind": "Node", "name": NODE},
+        }
+        self._call("POST", f"{_path('Pod', namespace)}/{pod}/binding", body)
+
+    def pods(self, namespace: str) -> list[Object]:
+        """All Pods of a namespace."""
+        items: list[Object] = self._call("GET", _path("Pod", namespace))["items"]
+        return items
+
+    def delete(self, kind: str, namespace: str, name: str, at_once: bool = True) -> None:
+        """Deletes an object, `at_once` or after its grace period; one that is not there is no error."""
+        try:
+            self._call("DELETE", f"{_path(kind, namespace)}/{name}", {"gracePeriodSeconds": 0} if at_once else None)
+        except ClusterError as error:
+            if error.status != http.client.NOT_FOUND:
+                raise
+
+    def remove_namespace(self, name: str) -> None:
+        """Deletes a namespace and what would keep it: Pods that no kubelet ends, and what would make them anew."""
+        for kind in ("Deployment", "StatefulSet", "ReplicaSet", "Pod"):
+            self._call("DELETE", _path(kind, name), {"gracePeriodSeconds": 0})
+        self.delete("Namespace", "", name)
 
     def _exists(self, path: str) -> bool:
         try:
@@ -173,14 +230,31 @@ class Cluster:
     def _call(self, method: str, path: str, body: Object | None = None) -> Object:
         data = None if body is None else json.dumps(body).encode()
         kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
-        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": kind}
-        request = urllib.request.Request(self.url + path, data, headers, method=method)
+        status, text = self._exchange(method, path, data, {"Authorization": f"Bearer {TOKEN}", "Content-Type": kind})
+        if status >= http.client.BAD_REQUEST:
+            raise ClusterError(f"{method} {path}: {status} {text.decode()}", status)
+        answer: Object = json.loads(text)
+        return answer
+
+    def _exchange(self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
+        """One request on this thread's connection, on a new one where the server has closed it."""
+        connection = self._connection()
         try:
-            with urllib.request.urlopen(request, context=self._tls) as response:
-                answer: Object = json.load(response)
-                return answer
-        except urllib.error.HTTPError as error:
-            raise ClusterError(f"{method} {path}: {error.code} {error.read().decode()}") from error
+            connection.request(method, path, data, headers)
+            response = connection.getresponse()
+        except ConnectionError:
+            connection.close()
+            connection.request(method, path, data, headers)
+            response = connection.getresponse()
+        return response.status, response.read()
+
+    def _connection(self) -> http.client.HTTPSConnection:
+        """This thread's, kept because setting up TLS takes longer than a change."""
+        if not hasattr(self._local, "connection"):
+            self._local.connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=self._tls)
+            self._connections.append(self._local.connection)
+        connection: http.client.HTTPSConnection = self._local.connection
+        return connection
 
 
 def _path(kind: str, namespace: str) -> str:

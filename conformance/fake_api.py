@@ -17,6 +17,7 @@ from typing import Any
 
 from aiohttp import web
 
+from conformance import controllers
 from conformance.ports import free_port
 
 Object = dict[str, Any]
@@ -89,49 +90,93 @@ def _equality(text: str, value: Any) -> bool:
 
 @dataclass
 class FakeApi:
-    """The objects, and the watchers to tell of a change. `streaming=False` refuses streaming lists with 422.
+    """The objects, what happened to them, and the watchers to tell of it.
 
-    `defaults=False` serves the objects as they are.
+    `streaming=False` refuses streaming lists with 422. `defaults=False` serves the objects as they are.
+    `controllers=True` runs small ones on them (`controllers.py`).
     """
 
     streaming: bool = True
     defaults: bool = True
+    controllers: bool = False
     version: int = 1000
     objects: dict[tuple[str, str, str], Object] = field(default_factory=dict)
     watchers: list[tuple[Selection, asyncio.Queue[Object | None]]] = field(default_factory=list)
+    history: list[tuple[Object | None, Object | None]] = field(default_factory=list)
 
     def apply(self, objects: Iterable[Object]) -> None:
         """Creates or replaces objects and tells the watchers."""
         for given in objects:
-            self.version += 1
             object = copy.deepcopy(given)
             if self.defaults:
                 _set_protocols(object)
-            object["metadata"]["resourceVersion"] = str(self.version)
-            key = _key(object)
-            old = self.objects.get(key)
-            self.objects[key] = object
-            self._tell(old, object)
+            self._put(object)
+        self._control()
 
-    def delete(self, kind: str, namespace: str, name: str) -> None:
-        """Removes an object and tells the watchers; `KeyError` if it is not there."""
-        self.version += 1
-        old = self.objects.pop((kind, namespace, name))
-        old["metadata"]["resourceVersion"] = str(self.version)
-        self._tell(old, None)
+    def patch(self, kind: str, namespace: str, name: str, body: Object) -> None:
+        """A JSON merge patch (RFC 7386) of an object; `KeyError` if it is not there."""
+        self._put(merge(self.objects[kind, namespace, name], body))
+        self._control()
+
+    def delete(self, kind: str, namespace: str, name: str, at_once: bool = True) -> None:
+        """Removes an object and tells the watchers; `KeyError` if it is not there.
+
+        A Pod on a Node stays, marked as terminating, unless it is to go `at_once`.
+        """
+        old = self.objects[kind, namespace, name]
+        if not at_once and (old.get("spec") or {}).get("nodeName"):
+            self._put(merge(old, {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}))
+        else:
+            self._remove(old)
+        self._control()
 
     def close(self) -> None:
         """Ends all watches."""
         for _, queue in self.watchers:
             queue.put_nowait(None)
 
-    def _tell(self, old: Object | None, new: Object | None) -> None:
+    def expire(self) -> None:
+        """Forgets what happened so far, and ends all watches with 410 Gone."""
+        self._forget()
+        for _, queue in self.watchers:
+            queue.put_nowait(_gone())
+            queue.put_nowait(None)
+
+    def restart(self) -> None:
+        """Ends all watches and forgets what happened so far, as a new process would."""
+        self._forget()
+        self.close()
+
+    def _control(self) -> None:
+        """Lets the controllers do what there is to do; what they do is no change that asks for more."""
+        while self.controllers and (work := controllers.work(self.objects)):
+            for object in work.changed:
+                self._put(object)
+            for object in work.removed:
+                self._remove(object)
+
+    def _put(self, object: Object) -> None:
+        key = _key(object)
+        self._note(self.objects.get(key), object)
+        self.objects[key] = object
+
+    def _remove(self, object: Object) -> None:
+        self._note(self.objects.pop(_key(object)), None)
+
+    def _note(self, old: Object | None, new: Object | None) -> None:
+        """One more version: remembered, and told to the watchers."""
+        self.version += 1
+        if new is not None:
+            new["metadata"]["resourceVersion"] = str(self.version)
+        elif old is not None:
+            old = merge(old, {"metadata": {"resourceVersion": str(self.version)}})
+        self.history.append((old, new))
         for selection, queue in self.watchers:
-            before = old is not None and selection.matches(old)
-            after = new is not None and selection.matches(new)
-            if before or after:
-                kind = "DELETED" if not after else "MODIFIED" if before else "ADDED"
-                queue.put_nowait({"type": kind, "object": new if after else old})
+            _tell(selection, queue, old, new)
+
+    def _forget(self) -> None:
+        self.version += 1
+        self.history.clear()
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """One list or watch."""
@@ -154,18 +199,40 @@ class FakeApi:
 
     async def _watch(self, request: web.Request, group: str, selection: Selection, initial: bool) -> web.StreamResponse:
         queue: asyncio.Queue[Object | None] = asyncio.Queue()
-        since = self.version if initial else int(request.query.get("resourceVersion") or self.version)
-        for object in self.objects.values():
-            if selection.matches(object) and (initial or int(object["metadata"]["resourceVersion"]) > since):
-                queue.put_nowait({"type": "ADDED", "object": object})
         if initial:
-            queue.put_nowait(_bookmark(group, selection.kind, self.version))
+            self._tell_all(group, selection, queue)
+        elif since := int(request.query.get("resourceVersion") or 0):
+            self._tell_since(since, selection, queue)
         watcher = (selection, queue)
         self.watchers.append(watcher)
         try:
             return await _stream(request, queue)
         finally:
             self.watchers.remove(watcher)
+
+    def _tell_all(self, group: str, selection: Selection, queue: asyncio.Queue[Object | None]) -> None:
+        """A streaming list: every object, then the bookmark that ends it."""
+        for object in self.objects.values():
+            _tell(selection, queue, None, object)
+        queue.put_nowait(_bookmark(group, selection.kind, self.version))
+
+    def _tell_since(self, version: int, selection: Selection, queue: asyncio.Queue[Object | None]) -> None:
+        """What happened after a version; 410 Gone where that is no longer known."""
+        missed = self.version - version
+        if missed > len(self.history):
+            queue.put_nowait(_gone())
+            queue.put_nowait(None)
+        for old, new in self.history[len(self.history) - missed :]:
+            _tell(selection, queue, old, new)
+
+
+def _tell(selection: Selection, queue: asyncio.Queue[Object | None], old: Object | None, new: Object | None) -> None:
+    """The event that a change is to a watcher: an object that leaves the selection is deleted to it."""
+    before = old is not None and selection.matches(old)
+    after = new is not None and selection.matches(new)
+    if before or after:
+        kind = "DELETED" if not after else "MODIFIED" if before else "ADDED"
+        queue.put_nowait({"type": kind, "object": new if after else old})
 
 
 async def _stream(request: web.Request, queue: asyncio.Queue[Object | None]) -> web.StreamResponse:
@@ -193,6 +260,23 @@ def _set_protocols(object: Object) -> None:
 def _bookmark(group: str, kind: str, version: int) -> Object:
     metadata = {"resourceVersion": str(version), "annotations": INITIAL_EVENTS_END}
     return {"type": "BOOKMARK", "object": {"kind": kind, "apiVersion": group, "metadata": metadata}}
+
+
+def _gone() -> Object:
+    return {"type": "ERROR", "object": _status(410, "Expired")}
+
+
+def merge(old: Any, patch: Any) -> Any:
+    """A JSON merge patch (RFC 7386) of a value, as a new value: null takes a field away, a list is replaced."""
+    if not isinstance(patch, dict):
+        return copy.deepcopy(patch)
+    merged = dict(old) if isinstance(old, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = merge(merged.get(name), value)
+    return merged
 
 
 def _status(code: int, reason: str) -> Object:

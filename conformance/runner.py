@@ -14,8 +14,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from conformance import recorded, subjects
-from conformance.api import Api, Clusters
-from conformance.case import Apply, Ask, Case, Delete, Get, Wait, Write, load_cases
+from conformance.api import Api, Clusters, RealClusters
+from conformance.case import Ask, Case, Get, Never, Wait, Write, load_cases
+from conformance.changes import Change, ChangeError
 from conformance.cluster import ClusterError
 from conformance.compare import compare, normalise
 from conformance.differences import unexplained
@@ -24,11 +25,10 @@ from conformance.message import Reply
 from conformance.pages import line_matches, matches, pattern
 from conformance.plan import Plan
 from conformance.results import Outcome, Verdict
-from conformance.setting import Setting
+from conformance.setting import Setting, Skipped
+from conformance.settle import SETTLE_TIME, Guard, Passage, Watch, denied, denies, follow, passages
 from conformance.stage import Stage, perform, prepare
-
-SETTLE_TIME = 10.0
-"""Seconds within which a change of the objects or files must show in the answers."""
+from conformance.tools.build import binary
 
 LOG_TIME = 2.0
 """Seconds within which a log line must appear."""
@@ -78,9 +78,18 @@ class CaseJob:
         outcome.case = self.case
         lacking = await _lacking(self.case, setting)
         outcome.waits = "; ".join(f"{server} does not serve {' '.join(names)}" for server, names in lacking.items())
+        if self.case.namespaces and isinstance(setting.clusters, RealClusters):
+            _check_built("kube-controller-manager")
         servers = [server for server in setting.plan.started if server not in lacking]
         if servers:
             await run_case(self.case, setting.plan, servers, setting.clusters, outcome)
+
+
+def _check_built(name: str) -> None:
+    try:
+        binary(name)
+    except FileNotFoundError as error:
+        raise Skipped(str(error)) from error
 
 
 def jobs(plan: Plan) -> list[CaseJob]:
@@ -107,14 +116,14 @@ async def run_case(case: Case, plan: Plan, servers: Sequence[str], clusters: Clu
     """Runs one case on the servers, the subject last; a server that does not start is a verdict, too."""
     try:
         async with clusters.open(case) as api:
-            outcome.api = api.kind if case.cluster or case.objects else ""
+            outcome.api = api.kind if case.cluster or case.namespaces or case.objects else ""
             if case.fails:
                 await _run_failing(case, plan, servers, api, outcome)
             else:
                 await _Run(case, plan, servers, api, outcome).run()
     except subjects.StartError as error:
         outcome.fail(error.server, "start", str(error))
-    except (recorded.StaleRecording, ClusterError) as error:
+    except (recorded.StaleRecording, ClusterError, ChangeError) as error:
         outcome.fail(servers[-1], "start", str(error))
 
 
@@ -138,13 +147,15 @@ class _Run:
         self.stages: list[Stage] = []
         self.recording = recorded.load(case) if plan.reference == "recorded" else []
         self.settling = False
+        self.guards: list[list[Guard]] = []
         self.silent: Counter[str] = Counter()
 
     async def run(self) -> None:
         async with AsyncExitStack() as stack:
             performing = [self._perform(stack, subject) for subject in self.servers]
             self.stages = list(await asyncio.gather(*performing))
-            for step in self.case.steps:
+            stack.push_async_callback(self._end_guards)
+            for step in passages(self.case.steps):
                 await self._step(step)
                 if self._lost():
                     return
@@ -168,52 +179,80 @@ class _Run:
         return await stack.enter_async_context(perform(self.case, subject, self.api.line, environment))
 
     async def _step(self, step: object) -> None:
-        if isinstance(step, Ask):
-            await self._ask(step)
+        if isinstance(step, Passage):
+            await self._pass(step)
         elif isinstance(step, Get):
             await self._get(step)
         elif isinstance(step, Wait):
             await asyncio.sleep(step.seconds)
+        elif isinstance(step, Never):
+            self.guards.append([Guard(stage, step) for stage in self.stages])
+
+    async def _end_guards(self) -> None:
+        for guards in self.guards:
+            faults = {guard.stage.subject: await guard.end() for guard in guards}
+            step = guards[0].step
+            self._verdict(step.place, f"never denied {step.question.text}", faults, step.question.tags)
+
+    # -- changes and questions --
+
+    async def _pass(self, passage: Passage) -> None:
+        """Makes the changes while the questions are watched, then judges the replies."""
+        self.settling = bool(passage.changes) and not passage.asks
+        started = asyncio.get_running_loop().time()
+        watches = [[self._watch(stage, step) for step in passage.asks] for stage in self.stages]
+        if not passage.changes:
+            await asyncio.gather(*(watch.look() for watched in watches for watch in watched))
         else:
-            await self._change(step)
+            await self._watch_changes(passage.changes, watches)
+        for step, *watched in zip(passage.asks, *watches, strict=True):
+            await self._judge_watched(step, watched, started)
 
-    async def _change(self, step: object) -> None:
-        self.settling = True
-        if isinstance(step, Apply):
-            await self.api.apply(step.objects)
-        elif isinstance(step, Delete):
-            await self.api.delete(step.kind, step.namespace, step.name)
-        elif isinstance(step, Write):
+    def _watch(self, stage: Stage, step: Ask) -> Watch:
+        wanted = _expected(step, stage.subject)
+        return Watch(
+            stage,
+            step,
+            lambda reply: wanted is None or not self._compare(step, wanted, reply),
+            lasting=wanted is not None and not denies(wanted),
+        )
+
+    async def _watch_changes(self, changes: Sequence[Change | Write], watches: list[list[Watch]]) -> None:
+        """Changes of objects are watched from before they are asked for, those of files from when they are made."""
+        done = asyncio.Event()
+        if any(isinstance(change, Change) for change in changes):
+            await asyncio.gather(*map(_before, watches))
+        following = [asyncio.create_task(follow(watched, done)) for watched in watches if watched]
+        try:
+            for change in changes:
+                await self._change(change)
+            done.set()
+            await asyncio.gather(*following)
+        finally:
+            for task in following:
+                task.cancel()
+            await asyncio.gather(*following, return_exceptions=True)
+
+    async def _change(self, change: Change | Write) -> None:
+        if isinstance(change, Change):
+            await change.perform(self.api)
+        else:
             for stage in self.stages:
-                stage.write(step.name, step.text)
+                stage.write(change.name, change.text)
 
-    # -- questions --
-
-    async def _ask(self, step: Ask) -> None:
-        settling, self.settling = self.settling, False
-        replies = await asyncio.gather(*(self._reply(stage, step, settling) for stage in self.stages))
-        by_server = {stage.subject: reply for stage, reply in zip(self.stages, replies, strict=True)}
+    async def _judge_watched(self, step: Ask, watches: Sequence[Watch], started: float) -> None:
+        by_server = {watch.stage.subject: watch.reply for watch in watches}
         if self.plan.reference == "recorded" and not step.question.live:
             by_server = {"coredns": self.recording[len(self.outcome.replies)], **by_server}
         faults = self._judge(step, by_server)
         for server, reply in by_server.items():
             self.silent[server] = self.silent[server] + 1 if reply == TIMEOUT and faults[server] else 0
-        for stage in self.stages:
-            faults[stage.subject] += await _remarks(stage, step)
-        self.outcome.replies.append(normalise(by_server.get("coredns") or replies[-1]))
-        self._verdict(step.place, step.question.text, faults, step.question.tags, step.differences)
-
-    async def _reply(self, stage: Stage, step: Ask, settling: bool) -> Reply:
-        """One reply; after a change, asked again until it is as expected or time is up."""
-        wanted = _expected(step, stage.subject)
-        deadline = asyncio.get_running_loop().time() + (SETTLE_TIME if settling else 0)
-        while True:
-            stage.take_heard()
-            reply = await stage.ask(step.question)
-            settled = wanted is None or not self._compare(step, wanted, reply)
-            if settled or asyncio.get_running_loop().time() >= deadline:
-                return reply
-            await asyncio.sleep(0.05)
+        for watch in watches:
+            faults[watch.stage.subject] += [*denied(watch.denials, started), *await _remarks(watch.stage, step)]
+        self.outcome.replies.append(normalise(by_server.get("coredns") or watches[-1].reply))
+        settled = {watch.stage.subject: 1000 * (watch.turned - self.api.asked) for watch in watches if watch.turned}
+        shown = {server: time for server, time in settled.items() if self.api.asked and time > 0}
+        self._verdict(step.place, step.question.text, faults, step.question.tags, step.differences, shown)
 
     def _judge(self, step: Ask, replies: Mapping[str, Reply]) -> dict[str, list[str]]:
         """CoreDNS by the expectation; the subject by CoreDNS's reply, where no named difference says otherwise."""
@@ -248,11 +287,17 @@ class _Run:
         text: str,
         faults: Mapping[str, Sequence[str]],
         tags: tuple[str, ...],
-        differences: tuple[str, ...],
+        differences: tuple[str, ...] = (),
+        settled: Mapping[str, float] | None = None,
     ) -> None:
         shown = () if "pydns" not in faults or any(faults.values()) else differences
         found = {server: tuple(each) for server, each in faults.items()}
-        self.outcome.verdicts.append(Verdict(self.case.name, place, text, found, tags, shown))
+        self.outcome.verdicts.append(Verdict(self.case.name, place, text, found, tags, shown, settled=settled or {}))
+
+
+async def _before(watches: Sequence[Watch]) -> None:
+    for watch in watches:
+        await watch.before()
 
 
 def _expected(step: Ask, server: str) -> Reply | None:

@@ -3,7 +3,8 @@
 import pytest
 
 from conformance.blocks import CaseError
-from conformance.case import Apply, Ask, Delete, Get, Wait, Write, load_cases, parse_cases
+from conformance.case import Ask, Get, Wait, Write, load_cases, parse_cases
+from conformance.changes import Apply, Delete
 from conformance.differences import DIFFERENCES
 from conformance.expectation import TIMEOUT
 from conformance.message import Edns, parse_record
