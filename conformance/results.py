@@ -33,8 +33,8 @@ class Verdict:
 
     `faults` has an entry for every server that was judged, empty where all is well. `tags` are the requirements it
     covers (R11, K5, C3), `differences` the named differences it showed, `departures` the named departures from the
-    specification it showed, by server, `settled` how many milliseconds a change took to show, by server, and `walks`
-    what a client did, by server.
+    specification it showed, by server, `notes` what is worth telling and no fault, `settled` how many milliseconds a
+    change took to show, by server, and `walks` what a client did, by server.
     """
 
     case: str
@@ -44,6 +44,7 @@ class Verdict:
     tags: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
     departures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
     settled: Mapping[str, float] = field(default_factory=dict)
     walks: Mapping[str, Walk] = field(default_factory=dict)
 

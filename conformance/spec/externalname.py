@@ -1,0 +1,63 @@
+"""Demands on ExternalName Services (R24, R25). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import ip_address
+
+from conformance.spec.demand import Demand, question
+from conformance.spec.names import Names, family, mixed
+from conformance.spec.view import EXTERNAL_NAME, HEADLESS, Service, View
+from conformance.spec.wants import Denied, Empty, Holds, Want, datum
+
+AREA = "externalname"
+
+Outside = Mapping[str, Sequence[str]]
+"""Addresses of names outside the cluster, by name with a final dot; those that are not known are not looked at."""
+
+
+def demands(view: View, names: Names, outside: Outside) -> Iterator[Demand]:
+    """All demands on all ExternalName Services."""
+    for service in view.of_kind(EXTERNAL_NAME):
+        name, target = names.service(service), f"{service.external_name.rstrip('.')}."
+        alias = Holds(frozenset({datum(name, "CNAME", target)}))
+        departure = ("external-name-address-denied", Denied()) if _is_address(target) else ("", None)
+        yield _demand(name, "CNAME", "R24", alias, *departure)
+        yield _demand(mixed(name), "CNAME", "R2 R24", alias, *departure)
+        if not _is_address(target):
+            yield from _addresses(view, names, outside, service)
+
+
+def _demand(name: str, rtype: str, tags: str, want: Want, departure: str = "", departing: Want | None = None) -> Demand:
+    return Demand(AREA, question(name, rtype), tuple(tags.split()), want, departure, departing)
+
+
+def _is_address(target: str) -> bool:
+    try:
+        ip_address(target.rstrip("."))
+    except ValueError:
+        return False
+    return True
+
+
+def _addresses(view: View, names: Names, outside: Outside, service: Service) -> Iterator[Demand]:
+    name, target = names.service(service), f"{service.external_name.rstrip('.')}."
+    inside = target.lower().endswith(f".{names.zone.lower()}")
+    known = _inside(view, names, target) if inside else outside.get(target)
+    for rtype in ("A", "AAAA"):
+        found = [address for address in known or () if family(address) == rtype]
+        data = {datum(name, "CNAME", target), *(datum(target, rtype, address) for address in found)}
+        if inside and known is not None and not found:
+            yield _demand(name, rtype, "R25", Holds(frozenset(data)), "external-name-unresolved-dropped", Empty())
+        elif known is not None or not inside:
+            yield _demand(name, rtype, "R25", Holds(frozenset(data)))
+
+
+def _inside(view: View, names: Names, target: str) -> Sequence[str] | None:
+    """The addresses of a Service that a name in the cluster is; None where the objects do not tell."""
+    service = next((found for found in view.services if names.service(found) == target.lower()), None)
+    if service is None:
+        return [] if target.lower().endswith(f".{names.services}") else None
+    if service.kind == HEADLESS:
+        return [endpoint.address for endpoint in service.ready]
+    return service.addresses or None

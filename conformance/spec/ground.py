@@ -1,0 +1,70 @@
+"""What a run's demands are asked on: servers that serve the same objects, and the demands on them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from conformance.client import Asker
+from conformance.expectation import TIMEOUT
+from conformance.message import MalformedReply, Reply, decode
+from conformance.question import Question
+from conformance.spec.demand import Demand
+from conformance.spec.wants import Got
+
+AT_ONCE = 32
+"""How many questions are under way at a time: few enough for a server's socket buffer."""
+
+
+class GroundError(Exception):
+    """Objects or servers that a run needs are not to be had; the message says why, and what to do."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server by the name that reports have for it. `tries` is how often a question is asked that gets no reply."""
+
+    name: str
+    asker: Asker
+    tries: int = 1
+
+    async def ask(self, question: Question) -> Got:
+        """The reply: `TIMEOUT` for none, rcode MALFORMED with the reason for what does not parse."""
+        for _ in range(self.tries):
+            if packet := await self.asker.ask(question):
+                return Got(_decoded(packet), len(packet))
+        return Got(TIMEOUT)
+
+
+def _decoded(packet: bytes) -> Reply:
+    try:
+        return decode(packet)
+    except MalformedReply as error:
+        return Reply("MALFORMED", question=str(error))
+
+
+@dataclass
+class Ground:
+    """Servers, the subject last. `alike`: they have one configuration, so whole replies must be the same.
+
+    `api` is the kind of API the objects came from. `missing` says what the cluster does not have.
+    """
+
+    servers: Sequence[Server]
+    demands: Sequence[Demand]
+    api: str = ""
+    alike: bool = True
+    missing: tuple[str, ...] = ()
+    slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+
+    async def ask(self, server: Server, question: Question) -> Got:
+        """One question, when its turn comes."""
+        async with self.slots:
+            return await server.ask(question)
+
+    async def ask_all(self, questions: Iterable[Question]) -> Mapping[tuple[str, Question], Got]:
+        """Every question once of every server."""
+        asked = [(server, question) for question in dict.fromkeys(questions) for server in self.servers]
+        got = await asyncio.gather(*(self.ask(*each) for each in asked))
+        return {(server.name, question): reply for (server, question), reply in zip(asked, got, strict=True)}
