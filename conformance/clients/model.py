@@ -62,10 +62,17 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Answer:
-    """A reply to one question; `found` are addresses or SRV targets, in any order."""
+    """A reply to one question; `found` are addresses or SRV targets, in any order.
+
+    `alias` is the name that a chain of CNAMEs in it leads to, with its final dot. `size` is how many octets the whole
+    reply has, where that may be too much for UDP: it is truncated beyond what the question says it takes, 512 octets
+    without EDNS.
+    """
 
     kind: Kind
     found: tuple[str, ...] = ()
+    alias: str = ""
+    size: int = 0
 
 
 World = Callable[[str, str], Answer]

@@ -32,10 +32,19 @@ class Wave:
     """Questions that go out together: the next wave waits for what becomes of this one.
 
     Where `ordered`, the first sendings come in this order; Go's A and AAAA, on two sockets, may come in either.
+    `resends`, where given, is how many sendings beyond the least of each there are at most, all questions together.
     """
 
     questions: tuple[Question, ...]
     ordered: bool = True
+    resends: int | None = None
+
+    @property
+    def most(self) -> int:
+        """How many questions there are at most."""
+        if self.resends is None:
+            return sum(question.most for question in self.questions)
+        return sum(question.least for question in self.questions) + self.resends
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,7 @@ def _take(wave: Wave, asked: Sequence[Heard]) -> list[str]:
     """The questions at the front that belong to this wave, none of them more often than it may be sent."""
     room = {_key(question): question.most for question in wave.questions}
     taken: list[str] = []
-    for key in map(_key, asked):
+    for key in map(_key, asked[: wave.most]):
         if not room.get(key):
             break
         room[key] -= 1
