@@ -22,6 +22,7 @@ from conformance.message import MalformedReply, Reply, decode
 from conformance.ports import free_port
 from conformance.question import Question
 from conformance.script import Script
+from conformance.transfer import is_transfer, transfer
 
 PLACE = re.compile(r"\{(PORT\d*|API|DIR|UPSTREAM(?:\.\w+)?)\}")
 
@@ -69,6 +70,8 @@ class Stage:
 
     async def ask(self, question: Question) -> Reply:
         """The reply to a question; `TIMEOUT` for none, rcode MALFORMED with the reason for what does not parse."""
+        if is_transfer(question):
+            return await transfer(question, self.port(question.port))
         packet = await ask(question, self.port(question.port))
         if packet is None:
             return TIMEOUT
