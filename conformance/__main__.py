@@ -4,25 +4,69 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import signal
 import sys
+import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
-from conformance import recorded
+from conformance import recorded, subjects
 from conformance.blocks import CaseError
 from conformance.options import arguments, make_plan, real_api_wanted
 from conformance.plan import Plan
-from conformance.report.terminal import Bar, summary
+from conformance.report import files, listing
+from conformance.report.run import Run
+from conformance.report.terminal import Bar, show
 from conformance.results import Outcome
 from conformance.setting import Job, Setting
 from conformance.suite import load_jobs, run_jobs
 from conformance.tools.build import binary
 
+WRONG_USE = 2
 
-async def run_all(jobs: Sequence[Job], plan: Plan, options: argparse.Namespace) -> list[Outcome]:
-    """Runs the jobs with a progress bar."""
+
+async def run_all(jobs: Sequence[Job], plan: Plan, options: argparse.Namespace) -> Run:
+    """Runs the jobs with a progress bar. Ctrl-C and SIGTERM end them, stop what was started, and lose nothing."""
+    begun, clock = datetime.now(UTC), time.monotonic()
     with Bar(len(jobs)) as bar:
-        async with Setting(plan, real_api_wanted(options.api)) as setting:
-            return await run_jobs(jobs, setting, options.jobs, bar)
+        task = asyncio.create_task(_run_jobs(jobs, plan, options, bar))
+        _cancel_on_signals(task)
+        await asyncio.wait({task})
+    interrupted = task.cancelling() > 0
+    outcomes = bar.outcomes if interrupted else task.result()
+    return Run(
+        plan=plan,
+        outcomes=tuple(outcomes),
+        jobs=len(jobs),
+        seconds=time.monotonic() - clock,
+        started=begun.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        filters=tuple(options.filters),
+        whole=not options.filters and plan.subject == "pydns",
+        strict=options.strict,
+        interrupted=interrupted,
+        versions=await _versions(plan),
+    )
+
+
+async def _run_jobs(jobs: Sequence[Job], plan: Plan, options: argparse.Namespace, bar: Bar) -> list[Outcome]:
+    async with Setting(plan, real_api_wanted(options.api)) as setting:
+        return await run_jobs(jobs, setting, options.jobs, bar)
+
+
+def _cancel_on_signals(task: asyncio.Task[list[Outcome]]) -> None:
+    """The first Ctrl-C or SIGTERM ends the task; further ones leave it the time to stop what it started."""
+
+    def stop() -> None:
+        if not task.cancelling():
+            print("stopping …", file=sys.stderr, flush=True)
+            task.cancel()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop)
+
+
+async def _versions(plan: Plan) -> dict[str, str]:
+    return {server: await subjects.version(server) for server in plan.started}
 
 
 def _record(outcomes: Sequence[Outcome], whole_table: bool) -> None:
@@ -35,29 +79,36 @@ def _record(outcomes: Sequence[Outcome], whole_table: bool) -> None:
         recorded.prune(cases)
 
 
+def judge(jobs: Sequence[Job], plan: Plan, options: argparse.Namespace) -> int:
+    """Runs the jobs, tells what was found and returns the exit status."""
+    print(f"conformance: {plan.subject} against {plan.reference}, {len(jobs)} jobs", flush=True)
+    run = asyncio.run(run_all(jobs, plan, options))
+    if options.record:
+        _record(run.outcomes, whole_table=not options.filters and not run.interrupted)
+    show(run)
+    for path in files.write(run, options):
+        print(f"report: {path}")
+    return run.status
+
+
 def main() -> int:
-    """Runs the suite and returns the exit status."""
+    """Does what the command line says and returns the exit status."""
     options = arguments().parse_args()
     if options.record:
         options.subject = "coredns"
     plan = make_plan(options)
     try:
         jobs = load_jobs(plan, options.filters)
+        if options.list or options.requirements:
+            listing.show(jobs, options.list, options.requirements)
+            return 0
         if "coredns" in plan.started:
             binary("coredns")
     except (CaseError, FileNotFoundError) as error:
         print(error, file=sys.stderr)
-        return 2
-    print(f"conformance: {plan.subject} against {plan.reference}, {len(jobs)} jobs", flush=True)
-    outcomes = asyncio.run(run_all(jobs, plan, options))
-    if options.record:
-        _record(outcomes, whole_table=not options.filters)
-    whole = not options.filters and plan.subject == "pydns"
-    return summary(outcomes, whole, options.strict)
+        return WRONG_USE
+    return judge(jobs, plan, options)
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+    sys.exit(main())

@@ -105,10 +105,19 @@ async def start(
 
 async def plugins(subject: str) -> set[str]:
     """The plugins a subject says it serves (`-plugins`)."""
-    words = [*command(subject), "-plugins"]
+    return {word.removeprefix("dns.") for word in (await _output(subject, "-plugins")).split()}
+
+
+async def version(subject: str) -> str:
+    """What a subject says it is (`-version`): name and version, without the platform."""
+    return (await _output(subject, "-version")).partition("\n")[0]
+
+
+async def _output(subject: str, flag: str) -> str:
+    words = [*command(subject), flag]
     process = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.PIPE, env=_variables({}))
     output, _ = await process.communicate()
-    return {word.removeprefix("dns.") for word in output.decode().split()}
+    return output.decode()
 
 
 async def run_to_end(subject: str, corefile: Path, environment: Mapping[str, str]) -> tuple[int, str]:

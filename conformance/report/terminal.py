@@ -1,29 +1,41 @@
-"""Progress and summary of a run in the terminal. Judges nothing but the exit status."""
+"""Progress of a run in the terminal. Judges nothing."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+import sys
+from io import TextIOWrapper
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Column
+from rich.text import Text
 
-from conformance.differences import DIFFERENCES
-from conformance.results import Outcome, Verdict, verdicts
+from conformance.report.run import Run
+from conformance.report.summary import summary
+from conformance.results import Outcome, Verdict
+
+FULL = 20
+"""How many problems of a run are shown with all their lines; of the others only the place."""
 
 
 class Bar:
-    """A line for each job with problems or skipped, above a bar; without a terminal a line for every job."""
+    """A line for each job with problems or skipped, above a bar; without a terminal a line for every job.
+
+    `outcomes` are those of the jobs that are done.
+    """
 
     def __init__(self, jobs: int, console: Console | None = None) -> None:
-        self._console = console or Console(soft_wrap=True, highlight=False)
-        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-        self._progress = Progress(*columns, console=self._console, disable=not self._console.is_terminal)
+        self.outcomes: list[Outcome] = []
+        self._console = console or make_console()
+        self._names = TextColumn("{task.description}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"))
+        columns = (BarColumn(30), MofNCompleteColumn(), TimeElapsedColumn(), self._names)
+        self._progress = Progress(*columns, console=self._console, disable=not self._console.is_terminal, expand=True)
         self._task = self._progress.add_task("", total=jobs)
-        self._verbose = not self._console.is_terminal
+        self._running: list[str] = []
+        self._shown = 0
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -34,17 +46,36 @@ class Bar:
 
     def began(self, name: str) -> None:
         """Notes a job that starts."""
+        self._running.append(name)
+        self._update(0)
 
     def done(self, outcome: Outcome) -> None:
         """Notes a job that is done."""
-        self._progress.update(self._task, advance=1, description=escape(outcome.name))
-        if self._verbose or outcome.problems or outcome.skipped:
-            self._console.print(escape(_line(outcome)))
+        self.outcomes.append(outcome)
+        self._running.remove(outcome.name)
+        self._update(1)
+        if not self._console.is_terminal or outcome.problems or outcome.skipped:
+            self._print(line(outcome), "red" if outcome.problems else "")
         for verdict in outcome.problems:
-            self._console.print(escape(render(verdict)))
+            self._shown += 1
+            self._print(render(verdict) if self._shown <= FULL else f"  {verdict.place}: {verdict.text}")
+
+    def _update(self, advance: int) -> None:
+        self._progress.update(self._task, advance=advance, description=escape(", ".join(self._running)))
+
+    def _print(self, text: str, style: str = "") -> None:
+        self._console.print(Text(text, style))
 
 
-def _line(outcome: Outcome) -> str:
+def make_console() -> Console:
+    """Where people read: long lines are the terminal's to break, and what is no text is shown escaped."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    return Console(soft_wrap=True, highlight=False)
+
+
+def line(outcome: Outcome) -> str:
+    """A job in one line."""
     if outcome.skipped:
         return f"{outcome.name}: skipped: {outcome.skipped}"
     failed = outcome.problems
@@ -59,38 +90,9 @@ def render(verdict: Verdict) -> str:
     return "\n".join([f"  {verdict.place}: {verdict.text}", *(f"      {problem}" for problem in verdict.problems)])
 
 
-def waiting(outcomes: Sequence[Outcome]) -> set[str]:
-    """The named differences of cases that wait for a plugin: they wait with it."""
-    cases = [outcome.case for outcome in outcomes if outcome.case and outcome.waits]
-    return {name for case in cases for step in case.steps for name in getattr(step, "differences", ())}
-
-
-def summary(outcomes: Sequence[Outcome], whole: bool, strict: bool) -> int:
-    """Prints counts by area, differences by name and what was not looked at; gives the exit status.
-
-    1 when anything is unexplained, when a whole run never showed a difference that is listed, and, with `strict`,
-    when this machine lacked something.
-    """
-    console = Console(soft_wrap=True, highlight=False)
-    found = list(verdicts(list(outcomes)))
-    shown = Counter(name for verdict in found for name in verdict.differences)
-    unseen = sorted(set(DIFFERENCES) - set(shown) - waiting(outcomes)) if whole else []
-    problems = sum(len(outcome.problems) for outcome in outcomes)
-    skipped = [outcome for outcome in outcomes if outcome.skipped]
+def show(run: Run, console: Console | None = None) -> None:
+    """Prints the summary."""
+    console = console or make_console()
     console.print()
-    for area, count in sorted(Counter(verdict.case.partition("/")[0] for verdict in found).items()):
-        console.print(f"{area:16} {count:5} checks")
-    for name, count in sorted(shown.items()):
-        console.print(f"difference {name}: {count}")
-    for outcome in outcomes:
-        if outcome.waits:
-            console.print(f"waits: {outcome.name}: {outcome.waits}")
-    for outcome in skipped:
-        console.print(f"skipped: {outcome.name}: {outcome.skipped}")
-    for name in unseen:
-        console.print(f"difference {name} is listed and never shown")
-    console.print(
-        f"{len(outcomes)} jobs, {len(found)} checks, {sum(shown.values())} named differences,"
-        f" {len(skipped)} skipped, {problems} problems"
-    )
-    return 1 if problems or unseen or (strict and skipped) else 0
+    for text, style in summary(run):
+        console.print(Text(text, style))

@@ -9,7 +9,7 @@ from conformance.case import Ask, Case, Get, load_cases, parse_cases
 from conformance.differences import CONFIGURATION, DIFFERENCES, UNSEEN, unexplained
 from conformance.expectation import TIMEOUT
 from conformance.message import Reply
-from conformance.report.terminal import waiting
+from conformance.report.run import waiting
 from conformance.results import Outcome
 
 PAGE = Path(__file__).parents[2] / "docs" / "differences.md"

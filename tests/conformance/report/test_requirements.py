@@ -1,0 +1,70 @@
+"""The table of requirements: what is counted where, and which state it makes."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.report.requirements import Cell, State, numbers, states, table
+from conformance.results import Outcome, Verdict
+from tests.conformance.report import sample
+
+
+@pytest.mark.parametrize(
+    ("cell", "state"),
+    [
+        (Cell(passed=2, departed=1, failed=1, waits=1, skipped=1), State.FAILS),
+        (Cell(passed=2, departed=1, waits=1, skipped=1), State.DEPARTS),
+        (Cell(passed=2, waits=1, skipped=1), State.PASSES),
+        (Cell(waits=1, skipped=1), State.WAITS),
+        (Cell(skipped=1), State.SKIPPED),
+        (Cell(), State.NONE),
+    ],
+)
+def test_the_worst_of_what_was_seen_is_the_state(cell: Cell, state: State) -> None:
+    assert cell.state is state
+
+
+def test_numbers_are_in_the_order_people_count() -> None:
+    assert numbers(["C1", "K9b", "R11", "K9", "X1", "R2", "search", "R2"]) == ["R2", "R11", "X1", "K9", "K9b", "C1"]
+
+
+@pytest.mark.parametrize(
+    ("number", "pydns", "coredns"),
+    [
+        ("R1", State.PASSES, State.PASSES),
+        ("R2", State.FAILS, State.PASSES),
+        ("R7", State.PASSES, State.DEPARTS),
+        ("R13", State.PASSES, State.PASSES),
+        ("C3", State.WAITS, State.PASSES),
+        ("K5", State.NONE, State.NONE),
+        ("K9", State.PASSES, State.PASSES),
+        ("K11", State.SKIPPED, State.SKIPPED),
+        ("K36", State.NONE, State.NONE),
+    ],
+)
+def test_states_in_the_sample(number: str, pydns: State, coredns: State) -> None:
+    rows = {row.number: row for row in table(sample.outcomes(), ["pydns", "coredns"], sample.TEXTS)}
+    assert (rows[number].cells["pydns"].state, rows[number].cells["coredns"].state) == (pydns, coredns)
+
+
+def test_checks_are_counted_over_all_jobs() -> None:
+    rows = {row.number: row for row in table(sample.outcomes(), ["pydns"], {})}
+    assert rows["K10"].cells["pydns"].passed == 6
+    assert rows["K10"].jobs == ["clients/glibc", "clients/go"]
+
+
+def test_a_check_that_fails_does_not_also_depart() -> None:
+    verdict = Verdict("a/b", "1", "?", {"pydns": ("wrong",)}, ("R7",), departures={"pydns": ("srv",)})
+    (row,) = table([Outcome("a/b", verdicts=[verdict])], ["pydns"], {})
+    assert row.cells["pydns"] == Cell(failed=1)
+
+
+def test_states_are_counted_by_server() -> None:
+    rows = table(sample.outcomes(), ["pydns"], sample.TEXTS)
+    assert states(rows, "pydns") == {
+        State.FAILS: 1,
+        State.PASSES: 6,
+        State.WAITS: 1,
+        State.SKIPPED: 1,
+        State.NONE: 2,
+    }
