@@ -1,0 +1,165 @@
+"""Compiles the programs of programs/ into the suite's cache folder, each once for its sources and its compiler.
+
+python -m conformance.clients.recipes          # all of them, and what this machine lacks for the others
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from conformance.setting import Skipped
+from conformance.tools.build import cache_folder
+
+PROGRAMS = Path(__file__).parent / "programs"
+BUILD_TIME = 600
+"""Seconds a compiler has; the C compiler that brings musl with it compiles that first."""
+
+ZIG = "0.17.1"
+ZIG_HASHES = (
+    "sha256:ea6cc5d87b033cf0aedfbc8f9549a908cae6c50ac31f1698188fa48a74524b54",
+    "sha256:b7c5f02fccd40f89b999ee16a1f5ddced56e6182370f8affe494bcf8a28cf07e",
+)
+"""The package `ziglang` for Linux on x86_64 and aarch64: its C compiler builds against the musl it brings, 1.2.5."""
+
+C_FLAGS = ("-O1", "-s", "-Wall", "-Wextra", "-Werror")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How one program is compiled: its source, what names the compiler's version, and its command line.
+
+    `command` is given the source and the file to write; `check` raises `Skipped` where the compiler is the wrong one.
+    """
+
+    source: str
+    version: tuple[str, ...]
+    command: Callable[[Path, Path], list[str]]
+    check: Callable[[], None] = lambda: None
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def _glibc(source: Path, output: Path) -> list[str]:
+    return ["gcc", *C_FLAGS, "-o", str(output), str(source), "-lresolv"]
+
+
+def _musl(source: Path, output: Path) -> list[str]:
+    return ["musl-gcc", "-static", *C_FLAGS, "-o", str(output), str(source)]
+
+
+def _zig(source: Path, output: Path) -> list[str]:
+    target = f"{platform.machine()}-linux-musl"
+    return [str(zig()), "cc", "-target", target, *C_FLAGS, "-o", str(output), str(source)]
+
+
+def _go(source: Path, output: Path) -> list[str]:
+    return ["go", "build", "-trimpath", "-ldflags=-s -w", "-o", str(output), str(source)]
+
+
+def _java(source: Path, output: Path) -> list[str]:
+    return ["javac", "-d", str(output), str(source)]
+
+
+def check_glibc() -> None:
+    """The C library of this machine is glibc, which Java, Node and Python's `socket` use, too."""
+    name, version = platform.libc_ver()
+    if name != "glibc":
+        raise Skipped(f"the C library of this machine is {name or 'another one'} {version}, not glibc")
+
+
+def _check_musl() -> None:
+    version = musl_version()
+    if version != "1.2.3":
+        raise Skipped(f"the musl of musl-gcc here is {version}, not 1.2.3 (Debian 12's musl-tools)")
+
+
+def musl_version() -> str:
+    """The version of the installed musl, as its loader tells it."""
+    for loader in Path("/lib").glob("ld-musl-*.so.1"):
+        said = subprocess.run([loader], capture_output=True, text=True, check=False).stderr.split()
+        return said[said.index("Version") + 1]
+    return "not there"
+
+
+RECIPES = {
+    "glibc": Recipe("lookup.c", ("gcc", "--version"), _glibc, check_glibc),
+    "musl-1.2.3": Recipe("lookup.c", ("musl-gcc", "--version"), _musl, _check_musl),
+    "musl-1.2.5": Recipe("lookup.c", ("echo", ZIG), _zig),
+    "go": Recipe("lookup.go", ("go", "version"), _go, environment={"CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off"}),
+    "java": Recipe("Lookup.java", ("javac", "-version"), _java, check_glibc),
+}
+
+
+def build(name: str) -> Path:
+    """The compiled program, or the folder of its classes; raises `Skipped` when it cannot be had on this machine."""
+    recipe = RECIPES[name]
+    recipe.check()
+    source = PROGRAMS / recipe.source
+    version = _run([*recipe.version], {})
+    digest = hashlib.sha256(f"{version}\0{C_FLAGS}\0{source.read_text()}".encode()).hexdigest()[:12]
+    path = cache_folder() / f"clients-{name}-{digest}"
+    if not path.exists():
+        cache_folder().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache_folder(), prefix=".clients-") as folder:
+            unfinished = Path(folder) / "program"
+            _run(recipe.command(source, unfinished), recipe.environment)
+            unfinished.replace(path)
+    return path
+
+
+def zig() -> Path:
+    """The zig program, installed into the cache folder the first time (100 MB to load); raises `Skipped`."""
+    home = cache_folder() / f"ziglang-{ZIG}"
+    if not home.exists():
+        cache_folder().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache_folder(), prefix=".zig-") as folder:
+            _install_zig(Path(folder))
+            (Path(folder) / "site").replace(home)
+    return home / "ziglang" / "zig"
+
+
+def _install_zig(folder: Path) -> None:
+    wanted = folder / "requirements.txt"
+    wanted.write_text(" ".join([f"ziglang=={ZIG}", *(f"--hash={each}" for each in ZIG_HASHES)]))
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes", "--only-binary=:all:"]
+    _run([*pip, "--target", str(folder / "site"), "--requirement", str(wanted)], {})
+
+
+def _run(command: list[str], environment: Mapping[str, str]) -> str:
+    """What a compiler prints; raises `Skipped` with its last line when it is not there or fails."""
+    program = Path(command[0]).name
+    if shutil.which(command[0]) is None:
+        raise Skipped(f"there is no {program}")
+    variables = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(cache_folder() / f"zig-{ZIG}-cache"), **environment}
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables, timeout=BUILD_TIME)
+    except subprocess.TimeoutExpired:
+        raise Skipped(f"{program} was not done after {BUILD_TIME} s") from None
+    if done.returncode:
+        lines = (done.stderr or done.stdout).strip().splitlines() or [f"status {done.returncode}"]
+        raise Skipped(f"{program} fails: {lines[-1]}")
+    return done.stdout + done.stderr
+
+
+def main() -> int:
+    """Builds all; status 1 when one cannot be built."""
+    missing = 0
+    for name in RECIPES:
+        try:
+            print(f"{name}: {build(name)}", flush=True)
+        except Skipped as reason:
+            print(f"{name}: not built: {reason}", flush=True)
+            missing += 1
+    return bool(missing)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
