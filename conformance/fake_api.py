@@ -1,8 +1,8 @@
 """A small Kubernetes list/watch API over plain HTTP for given objects, odd ones included.
 
 Serves Namespaces, Services, EndpointSlices and Pods with label and field selectors; streaming lists end in the
-`initial-events-end` bookmark. Knows no DNS. Nothing is validated; the one field that DNS needs and people leave out, a
-port's protocol, is filled in unless the objects are to be served as they are.
+`initial-events-end` bookmark. Knows no DNS. Nothing is validated; what DNS needs and people leave out, protocols of ports
+and ClusterIPs, is filled in unless the objects are to be served as they are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from aiohttp import web
 
-from conformance import controllers
+from conformance import cluster_ips, controllers
 from conformance.ports import free_port
 
 Object = dict[str, Any]
@@ -109,7 +109,7 @@ class FakeApi:
         for given in objects:
             object = copy.deepcopy(given)
             if self.defaults:
-                _set_protocols(object)
+                self._complete(object)
             self._put(object)
         self._control()
 
@@ -154,6 +154,12 @@ class FakeApi:
                 self._put(object)
             for object in work.removed:
                 self._remove(object)
+
+    def _complete(self, object: Object) -> None:
+        """Fills in what an API server does and DNS needs: protocols of ports, ClusterIPs."""
+        _set_protocols(object)
+        if object["kind"] == "Service":
+            cluster_ips.complete(object, self.objects.get(_key(object)), self.objects.values())
 
     def _put(self, object: Object) -> None:
         key = _key(object)
