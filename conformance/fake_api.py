@@ -1,8 +1,8 @@
 """A small Kubernetes list/watch API over plain HTTP for given objects, odd ones included.
 
 Serves Namespaces, Services, EndpointSlices and Pods with label and field selectors; streaming lists end in the
-`initial-events-end` bookmark. Knows no DNS. Nothing is validated; what DNS needs and people leave out, protocols of ports
-and ClusterIPs, is filled in unless the objects are to be served as they are.
+`initial-events-end` bookmark. Knows no DNS. Nothing is validated; what DNS needs and people leave out, protocols
+of ports and ClusterIPs, is filled in unless the objects are to be served as they are.
 """
 
 from __future__ import annotations
