@@ -56,10 +56,10 @@ function ticks(longest) {
   return all.filter((tick) => tick <= Math.max(longest, 3));
 }
 
-function axis(picture, longest, x, top, bottom) {
+function axis(picture, longest, x, top, bottom, labelled = true) {
   for (const tick of ticks(longest)) {
     picture.append(drawn("line", { class: "grid", x1: x(tick), x2: x(tick), y1: top, y2: bottom }));
-    picture.append(drawn("text", { x: x(tick), y: bottom + 13, "text-anchor": "middle" }, tick < 1000 ? `${tick}` : `${tick / 1000} s`));
+    if (labelled) picture.append(drawn("text", { x: x(tick), y: bottom + 13, "text-anchor": "middle" }, tick < 1000 ? (tick ? `${tick}` : "0 ms") : `${tick / 1000} s`));
   }
 }
 
@@ -98,26 +98,35 @@ function layoutOf(names, width) {
   return { narrow, room, left, width, y, bottom: y(names.length - 1) + 12 };
 }
 
-function timeline(names, walk, server, longest, width) {
+// Where the marks go: in time, and beside one another in a lane.
+function places(walk, x, layout) {
+  const last = new Map();
+  return times(walk).map((time, index) => {
+    const [, lane, type, transport] = walk.asked[index];
+    const at = Math.min(Math.max(x(time), (last.get(lane) ?? -Infinity) + 11), layout.width - 6);
+    last.set(lane, at);
+    return { x: at, y: layout.y(lane), lane, type, transport, time };
+  });
+}
+
+function timeline(names, walk, server, longest, width, withAxis) {
   const layout = layoutOf(names, width);
-  const height = layout.bottom + 20;
+  const height = layout.bottom + (withAxis ? 18 : 0);
   const picture = drawn("svg", { class: "timeline", width, height, viewBox: `0 0 ${width} ${height}`, role: "img" });
   const x = scale(longest, layout.left, width - 22);
-  axis(picture, longest, x, 4, layout.bottom);
+  axis(picture, longest, x, 4, layout.bottom, withAxis);
   lanes(picture, names, layout);
-  const last = new Map();
-  times(walk).forEach((time, index) => {
-    const [, lane, type, transport] = walk.asked[index];
-    // Marks of one lane do not cover each other.
-    const at = Math.max(x(time), (last.get(lane) ?? -Infinity) + 11);
-    last.set(lane, at);
-    const shape = mark(type, transport, server, Math.min(at, width - 6), layout.y(lane));
-    picture.append(titled(shape, `${index + 1}. ${names[lane]} ${type}, ${transport}, ${milliseconds(time)}`));
+  const found = places(walk, x, layout);
+  const steps = found.map((place, index) => (index ? `H${place.x.toFixed(1)}V${place.y}` : `M${place.x.toFixed(1)} ${place.y}`));
+  picture.append(drawn("path", { class: "path", d: steps.join("") || "M0 0" }));
+  found.forEach((place, index) => {
+    const words = `${index + 1}. ${names[place.lane]} ${place.type}, ${place.transport}, ${milliseconds(place.time)}`;
+    picture.append(titled(mark(place.type, place.transport, server, place.x, place.y), words));
   });
   return picture;
 }
 
-function panel(check, name, longest, width) {
+function panel(check, name, longest, width, withAxis) {
   const server = data.servers.indexOf(name);
   const walk = check.walks.seen[name];
   const passed = times(walk);
@@ -125,7 +134,7 @@ function panel(check, name, longest, width) {
   const said = element("span", { class: "small" }, `${passed.length} questions in ${milliseconds(passed.at(-1) ?? 0)}`);
   head.append(element("span", {}, element("i"), name), said, element("span", { class: "got" }, `→ ${walk.got}`));
   const made = element("div", { class: "panel" }, head);
-  if (passed.length) made.append(timeline(check.walks.names, walk, server, longest, width));
+  if (passed.length) made.append(timeline(check.walks.names, walk, server, longest, width, withAxis));
   return made;
 }
 
@@ -138,7 +147,7 @@ function drawWalk(details) {
   const seen = data.servers.filter((server) => check.walks.seen[server]);
   const longest = Math.max(1, ...seen.flatMap((server) => times(check.walks.seen[server])));
   const width = Math.max(details.clientWidth, 280);
-  const panels = seen.map((server) => panel(check, server, longest, width));
+  const panels = seen.map((server) => panel(check, server, longest, width, server === seen.at(-1)));
   details.querySelector(".drawing").replaceChildren(...panels, ...faults(check));
   details.dataset.width = width;
 }

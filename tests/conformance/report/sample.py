@@ -79,6 +79,27 @@ def outcomes() -> list[Outcome]:
     return [service, spec, change, waits, skipped, client("glibc"), client("go")]
 
 
+def large() -> tuple[Outcome, ...]:
+    """As much as a whole run finds: 2,500 checks, 800 of them look-ups with up to 33 candidates."""
+    found = [Outcome(f"area{index % 20}/job{index}", "about", ("R1",)) for index in range(425)]
+    for outcome in found:
+        outcome.verdicts = [
+            Verdict(outcome.name, f"{outcome.name}.case:{line}", f"name{line}.shop A", BOTH, ("R1",))
+            for line in range(4)
+        ]
+    return (*found, *map(_large_client, range(16)))
+
+
+def _large_client(number: int) -> Outcome:
+    outcome = Outcome(f"clients/resolver{number}", "a resolver in a Pod")
+    for row in range(50):
+        names = [f"web.shop.search{index}.example.com." for index in range(1 + row % 33)]
+        place = f"web.shop, ndots {row % 6}, {len(names)} search domains, row {row}"
+        outcome.verdicts.append(Verdict(outcome.name, place, "same questions", BOTH, ("K12",),
+                                        walks={server: walk(*names) for server in BOTH}))  # fmt: skip
+    return outcome
+
+
 def run(**changes: object) -> Run:
     """The sample as a run of pydns beside CoreDNS, with other fields where given."""
     fields: dict[str, object] = {
