@@ -1,12 +1,23 @@
-"""The command line: what may be asked for, and what is said of what may not."""
+"""The command line: what may be asked for, what is said of what may not, and how a run ends."""
 
 import argparse
+import asyncio
+import json
+import os
+import signal
 import sys
+from pathlib import Path
 
 import pytest
 
 from conformance import __main__ as command
 from conformance import options
+from conformance.plan import Plan
+from conformance.results import Outcome, Verdict
+from conformance.setting import Setting
+
+OUTSIDE = Plan("127.0.0.1:53", "expected")
+"""A plan that starts no server."""
 
 
 @pytest.mark.parametrize("text", ["pydns", "coredns", "127.0.0.1:53", "[::1]:1053"])
@@ -27,9 +38,79 @@ def test_what_is_no_server_is_told_what_is(text: str) -> None:
         options.subject(text)
 
 
+@pytest.mark.parametrize("text", ["nosuch/report.html", "."])
+def test_a_report_that_could_not_be_written_is_told_before_the_run(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="is no file in a folder that exists"):
+        options.report_file(text)
+
+
+def test_help_explains_every_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        options.arguments().parse_args(["--help"])
+    text = capsys.readouterr().out
+    assert all(f"\n  {status:<4}" in text for status in (0, 1, 2, 130))
+
+
 def test_a_filter_that_no_name_holds_is_wrong_use(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["conformance", "--reference", "recorded", "kubernetes/nosuch"])
     assert command.main() == 2
     assert capsys.readouterr().err.startswith("no case's name holds 'kubernetes/nosuch'")
+
+
+def test_a_list_runs_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["conformance", "--list", "loop/loop:none"])
+    assert command.main() == 0
+    name, _, about = capsys.readouterr().out.splitlines()[0].partition("  ")
+    assert (name, about) == ("loop/loop:none", "loop: a server that is its own upstream stops, any other runs")
+
+
+class Scripted:
+    """A job that finds what it is told, and may send this process a signal and then wait for its end."""
+
+    about = "does what it is told"
+    tags = ("R1",)
+    limit = 10.0
+
+    def __init__(self, name: str, fault: str = "", number: signal.Signals | None = None) -> None:
+        self.name = name
+        self._fault, self._number = fault, number
+        self.stopped = False
+
+    async def run(self, setting: Setting, outcome: Outcome) -> None:
+        faults = {"pydns": (self._fault,) if self._fault else ()}
+        outcome.verdicts.append(Verdict(self.name, self.name, "?", faults, self.tags))
+        if self._number:
+            os.kill(os.getpid(), self._number)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.stopped = True
+
+
+def judged(folder: Path, *jobs: Scripted) -> int:
+    words = ["--jobs", "1", *(f"--{kind}={folder}/report.{kind}" for kind in ("json", "html", "junit"))]
+    return command.judge(jobs, OUTSIDE, options.arguments().parse_args([*words, "--api", "fake"]))
+
+
+@pytest.mark.parametrize(("fault", "status"), [("", 0), ("wrong rcode", 1)])
+def test_the_exit_status_is_0_only_when_all_holds(tmp_path: Path, fault: str, status: int) -> None:
+    assert judged(tmp_path, Scripted("a/one"), Scripted("a/two", fault)) == status
+
+
+def test_reports_are_written(tmp_path: Path) -> None:
+    judged(tmp_path, Scripted("a/one"))
+    assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".html", ".junit"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_stops_what_runs_and_tells_what_it_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], number: signal.Signals
+) -> None:
+    interrupted = Scripted("a/two", number=number)
+    assert judged(tmp_path, Scripted("a/one"), interrupted, Scripted("a/three")) == 130
+    assert interrupted.stopped
+    found = json.loads((tmp_path / "report.json").read_text())
+    assert [job["name"] for job in found["jobs"]] == ["a/one"]
+    assert "does not hold: interrupted after 1 of 3 jobs (1 check)" in capsys.readouterr().out
