@@ -1,4 +1,4 @@
-"""What programs print, as the words of the models: what was found, or a `Failure`. Knows each program's format alone."""
+"""What programs print, as the words of the models: what was found, or a `Failure`."""
 
 from __future__ import annotations
 

@@ -1,0 +1,117 @@
+"""What the clients' jobs share: the servers with the world behind them, and Pods to run programs in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from conformance.client import Direct
+from conformance.clients.model import Kind
+from conformance.clients.pod import Ran
+from conformance.clients.sandbox import Sandbox, open_sandbox
+from conformance.clients.tap import DROP, Address, Recording, Tap
+from conformance.clients.world import SERVICES, load_world
+from conformance.message import decode
+from conformance.plan import Plan
+from conformance.question import parse_question
+from conformance.setting import Setting, Skipped
+from conformance.stage import Stage, perform
+
+PODS = 16
+"""How many programs run at once: most of the time they wait for replies that do not come."""
+
+REPLIES = {Kind.SERVFAIL: "SERVFAIL", Kind.REFUSED: "REFUSED", Kind.TIMEOUT: DROP}
+"""How a tap plays a whole server that does this."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server under test, and the stage it runs on when this suite started it."""
+
+    name: str
+    address: Address
+    stage: Stage | None = None
+
+    @property
+    def ended(self) -> str:
+        """How it ended, with its log's last lines; empty while it runs or when it is not this suite's."""
+        return self.stage.running.ended if self.stage and self.stage.running else ""
+
+
+@dataclass(frozen=True)
+class Pod:
+    """A sandbox with a tap on its DNS."""
+
+    sandbox: Sandbox
+    tap: Tap
+
+    async def run(self, argv: Sequence[str], conf: str, recording: Recording, limit: float) -> Ran:
+        """Runs a program; its questions are in the recording."""
+        await self.tap.record(recording)
+        ran = await self.sandbox.run(argv, conf, limit)
+        self.tap.catch_up()
+        return ran
+
+
+@dataclass(frozen=True)
+class Lab:
+    """The servers in the order they are compared, and the Pods that nobody uses right now."""
+
+    servers: Sequence[Server]
+    pods: asyncio.Queue[Pod]
+
+    @asynccontextmanager
+    async def pod(self) -> AsyncIterator[Pod]:
+        """A Pod that nobody else uses until the block ends."""
+        pod = await self.pods.get()
+        try:
+            yield pod
+        finally:
+            self.pods.put_nowait(pod)
+
+
+@asynccontextmanager
+async def open_lab(setting: Setting) -> AsyncIterator[Lab]:
+    """Until the block ends. Raises `Skipped` where no Pods can be, `StartError` for a server that does not start."""
+    async with AsyncExitStack() as stack:
+        pods: asyncio.Queue[Pod] = asyncio.Queue()
+        await stack.enter_async_context(open_sandbox())  # one that is refused is enough
+        for pod in await asyncio.gather(*(stack.enter_async_context(_open_pod()) for _ in range(PODS))):
+            pods.put_nowait(pod)
+        servers = await _servers(setting, stack)
+        yield Lab(servers, pods)
+
+
+@asynccontextmanager
+async def _open_pod() -> AsyncIterator[Pod]:
+    async with open_sandbox() as sandbox, Tap(sandbox.sockets) as tap:
+        yield Pod(sandbox, tap)
+
+
+async def _servers(setting: Setting, stack: AsyncExitStack) -> list[Server]:
+    plan, case = setting.plan, load_world()
+    api = await stack.enter_async_context(setting.clusters.open(case))
+    starts = (perform(case, subject, api.line, plan.environment(subject)) for subject in plan.started)
+    stages = await asyncio.gather(*map(stack.enter_async_context, starts))
+    servers = [Server(stage.subject, ("127.0.0.1", stage.port(1)), stage) for stage in stages]
+    return servers + ([await _outside(plan)] if plan.outside else [])
+
+
+async def _outside(plan: Plan) -> Server:
+    """A server that runs already; raises `Skipped` unless it serves the objects and the zones of the world."""
+    host, _, port = plan.subject.rpartition(":")
+    address = (host.strip("[]"), int(port)) if port.isdigit() else ("", 0)
+    if not address[0]:
+        raise Skipped(f"a Pod sandbox has no way to {plan.subject}: give its ADDRESS[:PORT]")
+    for name, found in _MARKS.items():
+        reply = await Direct(*address).ask(parse_question(f"{name} A", "."))
+        if not reply or found not in {record.rdata for record in decode(reply).answer}:
+            raise Skipped(
+                f"{plan.subject} does not serve what conformance/clients/world.case says: no A {name} {found}"
+            )
+    return Server(plan.subject, address)
+
+
+_MARKS: Mapping[str, str] = {"web.shop.svc.cluster.local.": SERVICES["web.shop"][0], "mark.ok.test.": "192.0.2.1"}

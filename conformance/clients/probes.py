@@ -1,0 +1,133 @@
+"""A look-up as it is run: the name typed, the Pod's resolv.conf by kubelet's rules, and the world it meets. Pure.
+
+`LISTED` are the look-ups of the Kubernetes end-to-end suites, with their numbers; all others are `selection.rows`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from conformance.clients import kubelet
+from conformance.clients.model import Kind, Lookup, ResolvConf, Want, World
+from conformance.clients.pod import CLUSTER_DNS, NODE_DNS
+from conformance.clients.selection import Row
+from conformance.clients.shapes import ZONES, Place, Policy
+from conformance.clients.toolbox import RESOLVERS
+from conformance.clients.world import CLUSTER_DOMAIN, NAMESPACE, whole, world
+
+TIMES = ("timeout:1", "attempts:2")
+"""Short, so that a server that never answers is soon given up (seconds, tries)."""
+
+CLUSTER_SEARCH = (f"{NAMESPACE}.svc.{CLUSTER_DOMAIN}", f"svc.{CLUSTER_DOMAIN}", CLUSTER_DOMAIN)
+
+WIDE = "1" * 38 + ".k8s.io"
+"""As long as the search paths of the Kubernetes end-to-end suite."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One look-up, ready to run. `kind` is what the whole server does, None where it does its work."""
+
+    lookup: Lookup
+    conf: ResolvConf
+    world: World
+    kind: Kind | None = None
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A look-up of the end-to-end suites. `{}` in a search domain stands for a label of the probe's own."""
+
+    name: str
+    tags: tuple[str, ...]
+    want: Want = Want.BOTH
+    policy: Policy = Policy.CLUSTER_FIRST
+    searches: tuple[str, ...] = ()
+    ndots: str = "5"
+
+    def __str__(self) -> str:
+        more = f" + {' '.join(self.searches)}" if self.searches else ""
+        return f"{self.name} {self.want}, ndots {self.ndots}, {self.policy}{more}"
+
+    def probe(self, label: str) -> Probe:
+        """This look-up."""
+        searches = tuple(each.replace("{}", label) for each in self.searches)
+        conf = _conf(self.policy, searches, self.ndots)
+        return Probe(Lookup(self.name, self.want), conf, world)
+
+
+def listed(resolver: str) -> list[Listed]:
+    """Those that a resolver can do: A alone where it cannot look for both."""
+    wants = RESOLVERS[resolver].wants
+    found = [each if each.want in wants else replace(each, want=Want.A) for each in LISTED if each.want != Want.SRV]
+    return found + [each for each in LISTED if each.want == Want.SRV and each.want in wants]
+
+
+_K3 = ("kubernetes.default", "kubernetes.default.svc")
+_K6 = tuple(f"dns-test-service{end}" for end in ("", f".{NAMESPACE}", f".{NAMESPACE}.svc"))
+_K6_SRV = tuple(f"_http._tcp.{service}.{NAMESPACE}.svc" for service in ("dns-test-service", "test-service-2"))
+
+LISTED = (
+    Listed(f"kubernetes.default.svc.{CLUSTER_DOMAIN}", ("K1",)),
+    *(Listed(name, ("K3",)) for name in _K3),
+    *(Listed(name, ("K6",)) for name in _K6),
+    *(Listed(name, ("K6",), Want.SRV) for name in _K6_SRV),
+    Listed("notexistname", ("K10", "K11"), policy=Policy.NONE, searches=("{}.ok.test",), ndots="2"),
+    *(Listed(name, ("K12",), searches=tuple(f"{number}{WIDE[1:]}" for number in range(6))) for name in _K3),
+    *(Listed(name, ("K13",), searches=(".", "_sip._tcp.abc_d.example.com")) for name in (*_K3, "nosuch")),
+    *(Listed(name, ("K15",), policy=Policy.WITH_HOST_NET) for name in _K6),
+    *(Listed(name, ("K15",), Want.SRV, Policy.WITH_HOST_NET) for name in _K6_SRV),
+    Listed("dns-backend.stock", ("K31",)),
+)
+"""Where a suite asks for A alone, both are looked for by programs that can. K10's file is K11's."""
+
+
+def probe(row: Row, label: str) -> Probe:
+    """The look-up of a row; names that servers may keep in their caches have `label` in them."""
+    kind = row.trouble.kind
+    fate = kind if row.trouble.place == Place.NAME else Kind.ANSWER
+    name = row.shape.name.replace("{}", f"{label}.{ZONES[fate]}")
+    conf = _conf(row.policy, _searches(row, label), row.ndots)
+    dead = row.trouble.place == Place.WHOLE
+    return Probe(Lookup(name, row.want), conf, whole(kind) if dead else world, kind if dead else None)
+
+
+def _conf(policy: Policy, searches: tuple[str, ...], ndots: str) -> ResolvConf:
+    """The file of a Pod in namespace shop; the searches are the node's with Default, else the dnsConfig's."""
+    written = (*(() if ndots == "unset" else (f"ndots:{ndots}",)), *TIMES)
+    options = tuple((name, value) for name, _, value in (option.partition(":") for option in written))
+    if policy == Policy.DEFAULT:
+        host = ResolvConf((NODE_DNS,), searches, written).text
+        return kubelet.pod_dns(kubelet.Pod(NAMESPACE, policy), kubelet.Node(host=host)).conf
+    addresses = (CLUSTER_DNS,) if policy == Policy.NONE else ()
+    config = kubelet.DnsConfig(addresses, searches, options)
+    pod = kubelet.Pod(NAMESPACE, policy, config, host_network=policy == Policy.WITH_HOST_NET)
+    host = ResolvConf((NODE_DNS,)).text
+    return kubelet.pod_dns(pod, kubelet.Node((CLUSTER_DNS,), CLUSTER_DOMAIN, host)).conf
+
+
+def _searches(row: Row, label: str) -> tuple[str, ...]:
+    """The domains written into the dnsConfig or the node's file: the cluster policies add theirs in front of them."""
+    own = () if row.policy.cluster else CLUSTER_SEARCH
+    length = row.domains.count - (len(CLUSTER_SEARCH) if row.policy.cluster else 0)
+    fillers = [f"{number}{WIDE[1:]}" if row.domains.wide else f"{_letter(number)}.z" for number in range(32)]
+    return _place(row, label, own, fillers)[:length]
+
+
+def _letter(number: int) -> str:
+    return f"{chr(ord('a') + number % 26)}{number // 26 or ''}"
+
+
+def _place(row: Row, label: str, own: tuple[str, ...], fillers: Sequence[str]) -> tuple[str, ...]:
+    """The troubled domain at its place; behind it one that answers, unless the cluster's own are to be found there."""
+    troubled = f"{label}.{ZONES[row.trouble.kind]}.test"
+    behind = own if row.shape.hits in (0, 1, 2) else (f"{label}.ok.test", *own)
+    if row.trouble.place == Place.FIRST:
+        return (troubled, *behind, *fillers)
+    if row.trouble.place == Place.MIDDLE:
+        return (*(() if row.policy.cluster else fillers[:1]), troubled, *behind, *fillers[1:])
+    if row.trouble.place == Place.LAST:
+        length = row.domains.count - (len(CLUSTER_SEARCH) if row.policy.cluster else 0)
+        return (*(*own, *fillers)[: length - 1], troubled)
+    return (*own, *fillers)
