@@ -140,10 +140,17 @@ def search_list(rules: Rules, conf: ResolvConf) -> list[str]:
         return []
     domains = line[: rules.cut_line].split()[1:]
     if rules.unique:
-        domains = list({domain.casefold(): domain for domain in reversed(domains)}.values())[::-1]
+        domains = _unique(domains)
     if rules.root is Root.SKIP:
         domains = [domain for domain in domains if domain != "."]
     return domains[: rules.most_domains]
+
+
+def _unique(domains: Iterable[str]) -> list[str]:
+    first: dict[str, str] = {}
+    for domain in domains:
+        first.setdefault(domain.casefold(), domain)
+    return list(first.values())
 
 
 def ndots(rules: Rules, conf: ResolvConf) -> int:
