@@ -242,7 +242,7 @@ class Cluster:
         try:
             connection.request(method, path, data, headers)
             response = connection.getresponse()
-        except ConnectionError:
+        except (OSError, http.client.HTTPException):
             connection.close()
             connection.request(method, path, data, headers)
             response = connection.getresponse()

@@ -19,7 +19,8 @@ DEFAULT_EDNS_SIZE = 1232
 class Question:
     """What is asked and how. `text` is the line of the case file; `port` numbers the case's {PORT} places.
 
-    `source` is the client's own port (0: any), `pipeline` how many copies go out at once on one connection.
+    `source` is the client's own port (0: any), `pipeline` how many copies go out at once on one connection. `gap` says
+    that a denial is no fault between the answer before a change and the one after it.
     """
 
     text: str
@@ -40,6 +41,7 @@ class Question:
     timeout: float = 4.0
     slack: int = 0
     live: bool = False
+    gap: bool = False
     tags: tuple[str, ...] = field(default=())
 
     def wire(self) -> bytes:
@@ -132,4 +134,5 @@ _OPTIONS: dict[str, Callable[[Question, str], Question]] = {
     "timeout": lambda question, value: replace(question, timeout=float(value)),
     "slack": lambda question, value: replace(question, slack=int(value)),
     "live": lambda question, _: replace(question, live=True),
+    "gap": lambda question, _: replace(question, gap=True),
 }

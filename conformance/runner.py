@@ -214,7 +214,7 @@ class _Run:
             stage,
             step,
             lambda reply: wanted is None or not self._compare(step, wanted, reply),
-            lasting=wanted is not None and not denies(wanted),
+            lasting=wanted is not None and not denies(wanted) and not step.question.gap,
         )
 
     async def _watch_changes(self, changes: Sequence[Change | Write], watches: list[list[Watch]]) -> None:
