@@ -108,7 +108,7 @@ class Stage:
 async def prepare(case: Case, subject: str, api_line: str, environment: Mapping[str, str]) -> AsyncIterator[Stage]:
     """A stage with its files and upstreams, the server not started yet."""
     async with AsyncExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=f"conformance-{subject[:8]}-")))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=f"conformance-{Path(subject).name[:8]}-")))
         places = {"DIR": str(folder), "API": api_line}
         stage = Stage(subject, folder, places, {**case.environment, **environment})
         for name, rules in case.upstreams.items():

@@ -1,5 +1,4 @@
-#!/usr/bin/env python3
-"""pydns behind a relay that breaks it in one way, started as any server is: `broken_server.py -conf COREFILE`.
+"""pydns behind a relay that breaks it in one way, started as any server is: with `-conf COREFILE`.
 
 The environment variable BREAK names the way. Everything is asked over UDP here; TCP is not relayed.
 """
@@ -36,7 +35,9 @@ def wrong_ttl(query: bytes, reply: bytes) -> bytes:
 
 def lower_cased_question(query: bytes, reply: bytes) -> bytes:
     """The question does not come back in the letters it was sent in."""
-    end = reply.index(b"\0", 12)
+    end = reply.find(b"\0", 12)
+    if end < 0:
+        return reply
     return reply[:12] + reply[12:end].lower() + reply[end:]
 
 
@@ -109,7 +110,3 @@ def relay(port: int, behind: int, way: Callable[[bytes, bytes], bytes]) -> None:
                 continue
             if reply:
                 front.sendto(reply, client)
-
-
-if __name__ == "__main__":
-    main()
