@@ -48,5 +48,87 @@ X = {
 }
 """What resolvers and the RFCs need of a server beyond the specification."""
 
-REQUIREMENTS = {**R, **X}
+NO_CASE = ("needs a kubelet: ", "no case: ")
+"""How the text of a number begins that no case can cover here; what follows is the reason."""
+
+K = {
+    "K1": "the API's own Service has its address, over UDP and TCP",
+    "K2": "no case: a cloud's own names, metadata among them, are found through that cloud's search list",
+    "K3": "partial names of the API's Service lead to it, and a Pod's name below its subdomain",
+    "K4": "needs a kubelet: the hosts file names the Pod itself",
+    "K5": "a headless Service and one with a ClusterIP: A, SRV of the named port, PTR",
+    "K6": "the same by partial names, SRV names among them",
+    "K7": "needs a kubelet: the hosts file names a Pod with a hostname and a subdomain",
+    "K8": "a Pod with a hostname and a subdomain has A below the headless Service of that name",
+    "K9": "an ExternalName Service is a CNAME",
+    "K9b": "its target changes, and so does the CNAME",
+    "K9c": "it becomes a ClusterIP Service: the CNAME goes, the address comes",
+    "K10": "a Pod's own name servers and search domains",
+    "K11": "a Pod's own resolv.conf: a partial name is found through its search domain, with its ndots",
+    "K12": "more than 6 search domains and 256 characters: the cluster's domains still work",
+    "K13": "search domains with an underscore, and the single dot",
+    "K14": "a Service's name may start with a digit",
+    "K15": "ClusterFirstWithHostNet searches as ClusterFirst does",
+    "K16": "needs a kubelet: a Pod's host name is what its spec says",
+    "K17": "needs a kubelet: that of a Pod on the node's network is not",
+    "K20": "a stub domain that the Corefile gains and loses is forwarded to its own server",
+    "K21": "PTR of outside addresses is forwarded, and follows when the upstream changes",
+    "K22": "A of an ExternalName Service has the CNAME and the target's address, whatever the upstream is",
+    "K23": "no case: federation has left Kubernetes",
+    "K30": "10,000 Services made at once: each of a sample has its address soon",
+    "K31": "a short name with the namespace behind it leads across namespaces",
+    "K32": "an ExternalName Service becomes a ClusterIP or NodePort Service",
+    "K33": "a ClusterIP or NodePort Service becomes an ExternalName Service: no type of it is denied",
+    "K34": "endpoints that are not ready come and go with publishNotReadyAddresses, terminating Pods too",
+    "K35": "no case: only objects of dual-stack Services are looked at, no question is asked",
+    "K36": "needs a kubelet: Pods on Windows",
+    "K37": "a Pod that overrides its hostname has no records by that name",
+    "K38": "no case: suites that use short names and say nothing of DNS",
+}
+"""The DNS checks of the Kubernetes end-to-end suites (kubernetes/kubernetes, test/e2e/network and test/e2e/common)."""
+
+C = {
+    "C1": "A of a Service, with the TTL of 5",
+    "C2": "A of a headless Service",
+    "C3": "a Service that does not exist is NXDOMAIN with the zone's SOA",
+    "C4": "so is an endpoint that does not exist",
+    "C5": "names of Pods are NXDOMAIN unless they are switched on",
+    "C6": "TXT of dns-version is 1.1.0",
+    "C7": "AAAA of a headless Service",
+    "C8": "a headless Service without a ready endpoint is NXDOMAIN",
+    "C9": "NS of the zone is the Service in front of the server, with its address",
+    "C10": "a new Service and its endpoint are there at once",
+    "C11": "*autopath*: the first name of the client's search list",
+    "C12": "*autopath*: names further down the list, behind a CNAME",
+    "C13": "*autopath*: a name outside, from *file*",
+    "C14": "a zone transfer has all records of the namespaces that are exposed, and no others",
+    "C15": "a zone transfer has endpoint names from names of Pods, and no names of Pods by address",
+    "C16": "*endpoint_pod_names*: the Pod's name is the endpoint's",
+    "C17": "*endpoint_pod_names*: unless it is too long for a label",
+    "C18": "a server outside the cluster, with a kubeconfig",
+    "C19": "an ExternalName Service is answered by *kubernetes*, whatever *file* has",
+    "C20": "*fallthrough*: names that *kubernetes* lacks come from *file*",
+    "C21": "*fallthrough* with a zone: only names within it",
+    "C22": "the time that changes of headless Services took is measured by their slices' own word",
+    "C23": "all namespaces are exposed unless some are named",
+    "C24": "*pods insecure*: any address, in namespaces that are exposed",
+    "C25": "*pods verified*: addresses of Pods alone",
+    "C26": "PTR of a ClusterIP in a reverse zone cut to its network",
+    "C27": "PTR of an endpoint there",
+    "C28": "PTR of an IPv6 endpoint there",
+    "C29": "PTR of namespaces that are not exposed is NXDOMAIN, with that zone's SOA",
+    "C30": "PTR of an address nobody has is NXDOMAIN",
+    "C31": "*reload*: a second server block appears while the server runs",
+    "C32": "SRV of a Service's bare name has all its ports",
+    "C40": "no case: *kubernetai* is a plugin CoreDNS does not hold",
+    "C41": "no case: *autopath* over two zones of *kubernetai*",
+    "C42": "no case: a zone transfer of *kubernetai*, whose names have the zone twice",
+    "C50": "the Corefile made from kube-dns's stub domains and upstream servers does what they did",
+    "C51": "a deployed server is healthy, ready and measured, and answers A and PTR",
+    "C52": "the API server goes and comes back: DNS goes on, no server is restarted",
+    "C60": "no case: *metadata_edns0* is a plugin CoreDNS does not hold",
+}
+"""CoreDNS's own integration tests (coredns/ci, test/kubernetes, kubernetai, k8sdeployment, metadata_edns0)."""
+
+REQUIREMENTS = {**R, **X, **K, **C}
 """All numbers."""
