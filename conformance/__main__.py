@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from conformance import recorded, subjects
 from conformance.blocks import CaseError
+from conformance.live import options as live
 from conformance.options import arguments, make_plan, real_api_wanted
 from conformance.plan import Plan
 from conformance.report import files, listing
@@ -19,6 +20,8 @@ from conformance.report.run import Run
 from conformance.report.terminal import Bar, show
 from conformance.results import Outcome
 from conformance.setting import Job, Setting
+from conformance.spec.ground import GroundError
+from conformance.spec.jobs import opened
 from conformance.suite import load_jobs, run_jobs
 from conformance.tools.build import binary
 
@@ -49,7 +52,8 @@ async def run_all(jobs: Sequence[Job], plan: Plan, options: argparse.Namespace) 
 
 
 async def _run_jobs(jobs: Sequence[Job], plan: Plan, options: argparse.Namespace, bar: Bar) -> list[Outcome]:
-    async with Setting(plan, real_api_wanted(options.api)) as setting:
+    real_api = not plan.outside and real_api_wanted(options.api)
+    async with Setting(plan, real_api) as setting, opened(jobs, setting):
         return await run_jobs(jobs, setting, options.jobs, bar)
 
 
@@ -96,18 +100,18 @@ def main() -> int:
     options = arguments().parse_args()
     if options.record:
         options.subject = "coredns"
-    plan = make_plan(options)
     try:
+        plan = live.complete(make_plan(options), options)
         jobs = load_jobs(plan, options.filters)
         if options.list or options.requirements:
             listing.show(jobs, options.list, options.requirements)
             return 0
         if "coredns" in plan.started:
             binary("coredns")
-    except (CaseError, FileNotFoundError) as error:
+        return judge(jobs, plan, options)
+    except (CaseError, FileNotFoundError, GroundError, live.UsageError) as error:
         print(error, file=sys.stderr)
         return WRONG_USE
-    return judge(jobs, plan, options)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,10 @@ class Direct:
     port: int
 
     async def ask(self, question: Question) -> bytes | None:
-        return await ask(replace(question, server=self.address), self.port)
+        try:
+            return await ask(replace(question, server=self.address), self.port)
+        except OSError:  # no route to it
+            return None
 
 
 def _socket(question: Question, kind: socket.SocketKind) -> socket.socket:

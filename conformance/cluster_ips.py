@@ -12,7 +12,10 @@ from typing import Any
 
 Object = dict[str, Any]
 
-POOLS: Mapping[str, IPv4Network | IPv6Network] = {"IPv4": IPv4Network("10.96.128.0/17"), "IPv6": IPv6Network("fd00:10:96::8000/113")}
+POOLS: Mapping[str, IPv4Network | IPv6Network] = {
+    "IPv4": IPv4Network("10.96.128.0/17"),
+    "IPv6": IPv6Network("fd00:10:96::8000/113"),
+}
 
 
 def complete(service: Object, old: Object | None, objects: Collection[Object]) -> None:

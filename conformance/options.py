@@ -6,6 +6,7 @@ import argparse
 from ipaddress import ip_address
 from pathlib import Path
 
+from conformance.live import options as live
 from conformance.plan import STARTED, Plan
 from conformance.tools.build import built
 
@@ -20,13 +21,15 @@ examples:
   python -m conformance --subject coredns            CoreDNS against the specification and the cases' own expectations
   python -m conformance --reference recorded         without Go: against CoreDNS's recorded replies
   python -m conformance --subject 10.96.0.10         a server that runs already
+  python -m conformance --kubeconfig FILE            the DNS of a running cluster (kind, kubeadm, any)
+  python -m conformance --kubeconfig FILE --audit    the same, creating nothing
   python -m conformance --list clients/              which jobs there are, and what they need
   python -m conformance --html report.html           with a page to look at
 
 exit status:
   0   all that was judged holds (--strict: and nothing had to be skipped)
   1   something does not hold, or a listed difference from CoreDNS never showed in a whole run
-  2   wrong use, or a program that was asked for is not built
+  2   wrong use, or what was asked for (a program, a cluster, a server) is not to be had
   130 interrupted (Ctrl-C, SIGTERM): the summary and the reports tell what was done until then
 
 The servers and the Kubernetes API to compare with are built once, with Go:
@@ -46,14 +49,16 @@ def arguments() -> argparse.ArgumentParser:
     _judged(parser.add_argument_group("what is judged"))
     _compared(parser.add_argument_group("what it is compared with"))
     _objects(parser.add_argument_group("where Kubernetes objects come from"))
+    live.add_options(parser)
     _reports(parser.add_argument_group("reports"))
     _running(parser.add_argument_group("running"))
     return parser
 
 
 def _judged(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--subject", type=subject, default="pydns", metavar="SERVER",
-                       help="pydns, coredns, or ADDRESS[:PORT] of a running server (default: pydns)")  # fmt: skip
+    group.add_argument("--subject", type=subject, metavar="SERVER",
+                       help="pydns, coredns, or ADDRESS[:PORT] of a running server (default: pydns; with --kubeconfig"
+                       " the DNS of that cluster)")  # fmt: skip
     group.add_argument("--packet-cache", default="on", choices=("on", "off"),
                        help="off: pydns runs with PYDNS_PACKET_CACHE=0")  # fmt: skip
 
@@ -87,7 +92,7 @@ def _running(group: argparse._ArgumentGroup) -> None:
 
 def subject(text: str) -> str:
     """What `--subject` may be, an address always with its port; raises `ArgumentTypeError`."""
-    if text in STARTED:
+    if text in (*STARTED, "cluster"):
         return text
     host, _, port = text.rpartition(":") if text.count(":") == 1 or "]:" in text else (text, "", "53")
     try:
@@ -111,12 +116,13 @@ def report_file(text: str) -> Path:
 
 def make_plan(options: argparse.Namespace) -> Plan:
     """Resolves `auto`: CoreDNS where it is built, else the recorded replies; a judged CoreDNS has the cases alone."""
+    judged = options.subject or ("cluster" if options.kubeconfig else "pydns")
     reference = options.reference
     if reference == "auto":
         reference = "coredns" if built("coredns") else "recorded"
-    if options.subject == "coredns":
+    if judged == "coredns":
         reference = "expected"
-    return Plan(options.subject, reference, options.packet_cache == "on")
+    return Plan(judged, reference, options.packet_cache == "on")
 
 
 def real_api_wanted(choice: str) -> bool:

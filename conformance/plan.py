@@ -14,10 +14,13 @@ STARTED = ("pydns", "coredns")
 class Plan:
     """One run.
 
-    `subject`: pydns, coredns, the path of a program, ADDRESS:PORT of a server that runs already, or `cluster`, the DNS of a live cluster.
+    `subject`: pydns, coredns, the path of a program, ADDRESS:PORT of a server that runs already, or `cluster`, the DNS
+    of a live cluster.
     `reference`: coredns, recorded, or expected (the cases' and the specification's own word).
     `kubeconfig` names the live cluster whose objects are used, `context` one of its contexts (empty: the current one),
-    `image` the image of the Pod that asks from within it, `zone` its cluster domain.
+    `image` the image of the Pod that asks from within it, `dns_service` NAMESPACE/NAME of its DNS. `audit` creates
+    nothing and looks at `limit` Services. `objects` is a file of objects that a server without an API serves. `zone` is
+    the cluster domain with a final dot (empty: cluster.local, or what is found out).
     """
 
     subject: str = "pydns"
@@ -26,7 +29,11 @@ class Plan:
     kubeconfig: Path | None = None
     context: str = ""
     image: str = ""
-    zone: str = "cluster.local."
+    dns_service: str = ""
+    audit: bool = False
+    limit: int = 0
+    objects: Path | None = None
+    zone: str = ""
 
     @property
     def outside(self) -> bool:

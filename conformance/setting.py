@@ -56,7 +56,7 @@ class Setting:
         self.plan = plan
         self._real_api = real_api
         self._open = AsyncExitStack()
-        self._shared: dict[Callable[..., Any], asyncio.Task[Any]] = {}
+        self._shared: dict[Callable[..., Any], asyncio.Future[Any]] = {}
 
     async def __aenter__(self) -> Self:
         self.clusters = FakeClusters()
@@ -68,6 +68,11 @@ class Setting:
     async def __aexit__(self, *_: object) -> None:
         await asyncio.gather(*self._shared.values(), return_exceptions=True)
         await self._open.aclose()
+
+    def provide(self, opener: Callable[[Setting], AbstractAsyncContextManager[T]], value: T) -> None:
+        """Makes `shared(opener)` give what was opened elsewhere, and is closed there."""
+        self._shared[opener] = asyncio.get_running_loop().create_future()
+        self._shared[opener].set_result(value)
 
     async def shared(self, opener: Callable[[Setting], AbstractAsyncContextManager[T]]) -> T:
         """What `opener(setting)` gives: opened when first asked for, the same for all jobs, closed at the end."""

@@ -55,7 +55,7 @@ def _addresses(view: View, names: Names, outside: Outside, service: Service) -> 
 
 def _inside(view: View, names: Names, target: str) -> Sequence[str] | None:
     """The addresses of a Service that a name in the cluster is; None where the objects do not tell."""
-    service = next((found for found in view.services if names.service(found) == target.lower()), None)
+    service = next((found for found in view.known if names.service(found) == target.lower()), None)
     if service is None:
         return [] if target.lower().endswith(f".{names.services}") else None
     if service.kind == HEADLESS:

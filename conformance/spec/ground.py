@@ -48,14 +48,14 @@ def _decoded(packet: bytes) -> Reply:
 class Ground:
     """Servers, the subject last. `alike`: they have one configuration, so whole replies must be the same.
 
-    `api` is the kind of API the objects came from. `missing` says what the cluster does not have.
+    `api` is the kind of API the objects came from, `zone` the cluster domain.
     """
 
     servers: Sequence[Server]
     demands: Sequence[Demand]
     api: str = ""
     alike: bool = True
-    missing: tuple[str, ...] = ()
+    zone: str = ""
     slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
 
     async def ask(self, server: Server, question: Question) -> Got:

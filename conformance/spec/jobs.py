@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from conformance.compare import compare
+from conformance.live.outside import outside
 from conformance.message import Record, Reply
 from conformance.plan import Plan
 from conformance.question import Question
 from conformance.results import Outcome, Verdict
-from conformance.setting import Setting, Skipped
+from conformance.setting import Job, Setting, Skipped
 from conformance.spec.demand import Demand, Judgement, judge, question
 from conformance.spec.demands import AREAS
 from conformance.spec.ground import Ground, GroundError, Server
@@ -57,16 +59,29 @@ class SpecJob:
     async def run(self, setting: Setting, outcome: Outcome) -> None:
         """Asks all its questions at once and judges the replies."""
         try:
-            ground = await setting.shared(started)
+            ground = await setting.shared(outside if setting.plan.outside else started)
+            await judge_area(ground, self.area, outcome)
         except (GroundError, StartError) as error:
             outcome.fail(setting.plan.subject, "start", str(error))
-            return
-        await judge_area(ground, self.area, outcome)
 
 
 def jobs(plan: Plan) -> list[SpecJob]:
     """All areas."""
     return [SpecJob(area) for area in AREAS]
+
+
+@asynccontextmanager
+async def opened(jobs: Sequence[Job], setting: Setting) -> AsyncIterator[None]:
+    """Opens, for jobs that need it, the ground of a server that runs already.
+
+    In the run's own task, so that an interruption gets there at once, and an error ends the run. Raises `GroundError`.
+    """
+    if setting.plan.outside and any(isinstance(job, SpecJob) for job in jobs):
+        async with outside(setting) as ground:
+            setting.provide(outside, ground)
+            yield
+    else:
+        yield
 
 
 async def judge_area(ground: Ground, area: str, outcome: Outcome) -> None:

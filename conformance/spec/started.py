@@ -24,6 +24,8 @@ from conformance.stage import perform
 
 CASE = Path(__file__).parent / "servers.case"
 
+DEFAULT_ZONE = "cluster.local."
+
 OUTSIDE = {"www.example.com.": ("93.184.216.34", "2606:2800:220:1::1")}
 """What the scripted upstream says."""
 
@@ -44,19 +46,20 @@ def servers_case(zone: str) -> Case:
 async def started(setting: Setting) -> AsyncIterator[Ground]:
     """The plan's servers, once they serve the objects, which are read back from the API as it shows them."""
     plan, run = setting.plan, f"conformance-{secrets.token_hex(3)}"
-    case = servers_case(plan.zone)
+    zone = plan.zone or DEFAULT_ZONE
+    case = servers_case(zone)
     async with AsyncExitStack() as stack:
         try:
             api = await stack.enter_async_context(setting.clusters.open(case))
-            await api.apply(standard(run, plan.zone))
+            await api.apply(standard(run, zone))
         except ClusterError as error:
             raise GroundError(str(error)) from error
         objects = [object for object in await _read_back(api.line) if is_of_run(object, run)]
         servers = [await _server(stack, case, name, api.line, plan) for name in plan.started]
-        wanted = demands(objects, plan.zone, OUTSIDE)
+        wanted = demands(objects, zone, OUTSIDE)
         for server in servers:
             await settle(server, wanted)
-        yield Ground(servers, wanted, api.kind)
+        yield Ground(servers, wanted, api.kind, zone=zone)
 
 
 async def _server(stack: AsyncExitStack, case: Case, name: str, line: str, plan: Plan) -> Server:

@@ -55,17 +55,23 @@ class Service:
 
 @dataclass(frozen=True)
 class View:
-    """All that is known of a cluster."""
+    """All that is known of a cluster; `others` are Services that nothing is asked about."""
 
     namespaces: tuple[str, ...]
     services: tuple[Service, ...]
+    others: tuple[Service, ...] = ()
+
+    @property
+    def known(self) -> tuple[Service, ...]:
+        """All Services."""
+        return self.services + self.others
 
     def find(self, namespace: str, name: str) -> Service | None:
         """A Service by its name."""
-        return next((found for found in self.services if (found.namespace, found.name) == (namespace, name)), None)
+        return next((found for found in self.known if (found.namespace, found.name) == (namespace, name)), None)
 
     def of_kind(self, kind: str) -> list[Service]:
-        """The Services of one kind."""
+        """The Services of one kind that are asked about."""
         return [service for service in self.services if service.kind == kind]
 
 

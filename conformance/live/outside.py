@@ -1,0 +1,157 @@
+"""The ground of a run whose servers run already: where objects come from, where the DNS is, how it is asked."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+
+from conformance import objects as files
+from conformance.client import Asker, Direct
+from conformance.live import audit, namespaces, pod
+from conformance.live.kubectl import Kubectl, KubectlError, Object, open_kubectl
+from conformance.live.reach import Reached, reach, zone_of
+from conformance.plan import Plan
+from conformance.setting import Setting
+from conformance.spec.demand import Demand
+from conformance.spec.demands import demands, demands_on
+from conformance.spec.ground import Ground, GroundError, Server
+from conformance.spec.settled import settle
+from conformance.spec.started import DEFAULT_ZONE, is_of_run, servers_case
+from conformance.stage import perform
+
+
+@asynccontextmanager
+async def outside(setting: Setting) -> AsyncIterator[Ground]:
+    """The plan's server, once it serves the objects. Raises `GroundError`; whatever was created is removed."""
+    plan = setting.plan
+    async with AsyncExitStack() as stack:
+        if plan.kubeconfig is None:
+            yield await _without_api(plan)
+            return
+        kubectl = open_kubectl(plan.kubeconfig, plan.context)
+        opened = _audited if plan.audit else _created
+        ground = await opened(stack, plan, kubectl)
+        if plan.reference == "coredns":
+            ground = await _beside_coredns(stack, plan, ground)
+        yield ground
+
+
+async def _without_api(plan: Plan) -> Ground:
+    """The objects of a file, or those that `python -m conformance.objects` prints."""
+    reached = await reach(_direct(plan.subject), plan.subject)
+    zone = plan.zone or DEFAULT_ZONE
+    try:
+        given = files.read_file(plan.objects) if plan.objects else files.standard(files.RUN, zone)
+    except files.ObjectsError as error:
+        raise GroundError(str(error)) from error
+    wanted = demands(given, zone)
+    try:
+        await settle(reached.server, wanted, SERVED_TIME)
+    except GroundError as error:
+        raise GroundError(f"{error}\n{HOW_TO_APPLY}") from error
+    return Ground([reached.server], wanted, alike=False, zone=zone)
+
+
+SERVED_TIME = 5.0
+"""Seconds within which objects that were applied before must be served."""
+
+HOW_TO_APPLY = """\
+Without --kubeconfig the server must serve the suite's objects already:
+  python -m conformance.objects | kubectl apply -f -
+or the objects that --objects FILE shows (kubectl get namespaces,services,endpointslices -A -o json > FILE)."""
+
+
+def _direct(subject: str) -> Direct:
+    host, _, port = subject.rpartition(":")
+    return Direct(host.strip("[]"), int(port))
+
+
+# --- with the API ------------------------------------------------------------------------------------------------
+
+
+async def _created(stack: AsyncExitStack, plan: Plan, kubectl: Kubectl) -> Ground:
+    """Objects in namespaces of the run's own."""
+    await _hint(kubectl)
+    run = f"conformance-{secrets.token_hex(3)}"
+    await stack.enter_async_context(namespaces.namespaces(kubectl, run))
+    reached = await _reached(stack, plan, kubectl, f"{run}-shop")
+    zone = await zone_of(reached, plan.zone)
+    missing = await namespaces.fill(kubectl, run, zone)
+    shown = [object for object in await namespaces.read(kubectl) if is_of_run(object, run)]
+    wanted = demands(shown, zone)
+    await settle(reached.server, wanted)
+    return _ground(plan, zone, reached, wanted, tuple(missing))
+
+
+async def _audited(stack: AsyncExitStack, plan: Plan, kubectl: Kubectl) -> Ground:
+    """The objects that are there, some of them."""
+    shown = await namespaces.read(kubectl)
+    reached = await _reached(stack, plan, kubectl, "")
+    zone = await zone_of(reached, plan.zone)
+    view, missing = audit.choose(shown, plan.limit)
+    return _ground(plan, zone, reached, demands_on(view, zone), missing)
+
+
+def _ground(plan: Plan, zone: str, reached: Reached, wanted: Sequence[Demand], missing: tuple[str, ...]) -> Ground:
+    for text in missing:
+        print(f"conformance: not asked about: {text}", file=sys.stderr, flush=True)
+    print(f"conformance: {plan.subject} is asked {reached.way}, its zone is {zone}", file=sys.stderr, flush=True)
+    return Ground([reached.server], wanted, "live", alike=False, zone=zone)
+
+
+async def _hint(kubectl: Kubectl) -> None:
+    try:
+        await namespaces.hint_at_leftovers(kubectl)
+    except KubectlError as error:
+        raise GroundError(f"the API of {kubectl.kubeconfig} does not list namespaces: {error}") from error
+
+
+async def _reached(stack: AsyncExitStack, plan: Plan, kubectl: Kubectl, namespace: str) -> Reached:
+    """The subject: the address that is given, or the cluster's DNS, from here or else from a Pod."""
+    if plan.subject != "cluster":
+        return await reach(_direct(plan.subject), plan.subject)
+    place = await dns_service(kubectl, plan.dns_service)
+    where = f"{place[0]} port {place[1]}, the cluster's DNS,"
+    try:
+        return await reach(Direct(*place), "cluster", where, seconds=1.0)
+    except GroundError as error:
+        if not namespace:
+            raise GroundError(
+                f"{error}\n--audit creates no Pod to ask from: run where the address can be reached, or give another"
+                " with --subject ADDRESS[:PORT]"
+            ) from error
+    await pod.start(kubectl, namespace, plan.image)
+    relay = await stack.enter_async_context(pod.relaying(kubectl, namespace))
+    found = await reach(pod.ThroughPod(relay, *place), "cluster", where)
+    return replace(found, way="through a Pod", resolv_conf=relay.resolv_conf)
+
+
+async def dns_service(kubectl: Kubectl, name: str) -> tuple[str, int]:
+    """ClusterIP and port of the Service NAMESPACE/NAME. Raises `GroundError`."""
+    namespace, _, service = name.rpartition("/")
+    try:
+        found = await kubectl.read("service", service, "-n", namespace)
+    except KubectlError as error:
+        raise GroundError(f"the cluster's DNS is not Service {name} (--dns-service): {error}") from error
+    address = found["spec"].get("clusterIP", "None")
+    if address == "None":
+        raise GroundError(f"Service {name} has no ClusterIP: give an address with --subject")
+    return address, _dns_port(found)
+
+
+def _dns_port(service: Object) -> int:
+    ports = [port["port"] for port in service["spec"].get("ports") or () if port.get("protocol") == "UDP"]
+    return 53 if 53 in ports or not ports else ports[0]
+
+
+async def _beside_coredns(stack: AsyncExitStack, plan: Plan, ground: Ground) -> Ground:
+    """A CoreDNS started here, with kubeadm's Corefile and the same API, in front."""
+    line = f"kubeconfig {plan.kubeconfig and plan.kubeconfig.absolute()} {plan.context}".rstrip()
+    stage = await stack.enter_async_context(perform(servers_case(ground.zone), "coredns", line, {}))
+    asker: Asker = Direct("127.0.0.1", stage.port(1))
+    coredns = Server("coredns", asker)
+    await settle(coredns, ground.demands)
+    return replace(ground, servers=[coredns, *ground.servers])

@@ -1,0 +1,57 @@
+"""Whether a server can be reached, and what its cluster domain is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from conformance.client import Asker
+from conformance.expectation import TIMEOUT
+from conformance.spec.demand import question
+from conformance.spec.ground import GroundError, Server
+from conformance.spec.started import DEFAULT_ZONE
+
+TRIES = 3
+"""How often a question is asked over a network that may lose it."""
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A server that answers, `way` in words, and the resolv.conf of the Pod that asks, if one does."""
+
+    server: Server
+    way: str = "directly"
+    resolv_conf: str = ""
+
+
+async def reach(asker: Asker, name: str, place: str = "", seconds: float = 2.0) -> Reached:
+    """Asks what every cluster has; any reply will do. Raises `GroundError`."""
+    server = Server(name, asker, TRIES)
+    asked = replace(question(f"kubernetes.default.svc.{DEFAULT_ZONE}", "A"), timeout=seconds)
+    got = await server.ask(asked)
+    if got.reply == TIMEOUT:
+        raise GroundError(f"{place or name} does not answer (asked {TRIES} times over UDP, {seconds:g} s each)")
+    return Reached(server)
+
+
+async def zone_of(reached: Reached, wanted: str) -> str:
+    """The zone that is wanted, or else the Pod's, or else cluster.local where it is served. Raises `GroundError`."""
+    if wanted:
+        return wanted
+    if zone := zone_in(reached.resolv_conf):
+        return zone
+    asked = [question(f"kubernetes.default.svc.{DEFAULT_ZONE}", rtype) for rtype in ("A", "AAAA")]
+    said = [(await reached.server.ask(each)).reply for each in asked]
+    if not any(reply.answer for reply in said):
+        raise GroundError(
+            f"{reached.server.name} answers {said[0].rcode} to {asked[0].text}: is it the DNS of a cluster? Another"
+            " cluster domain can be given with --zone"
+        )
+    return DEFAULT_ZONE
+
+
+def zone_in(resolv_conf: str) -> str:
+    """The cluster domain in a Pod's resolv.conf: what follows `svc.` in its search list; empty if there is none."""
+    lines = [line.split() for line in resolv_conf.splitlines()]
+    domains = [domain for words in lines if words[:1] == ["search"] for domain in words[1:]]
+    zones = [domain.removeprefix("svc.").rstrip(".") + "." for domain in domains if domain.startswith("svc.")]
+    return zones[0] if zones else ""
