@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from conformance import recorded, subjects
 from conformance.api import Api, Clusters, RealClusters
 from conformance.case import Ask, Case, Get, Never, Wait, Write, load_cases
-from conformance.changes import Change, ChangeError
+from conformance.changes import Change, ChangeError, Outage
 from conformance.cluster import ClusterError
 from conformance.compare import compare, normalise
 from conformance.differences import unexplained
@@ -26,7 +26,7 @@ from conformance.pages import line_matches, matches, pattern
 from conformance.plan import Plan
 from conformance.results import Outcome, Verdict
 from conformance.setting import Setting, Skipped
-from conformance.settle import SETTLE_TIME, Guard, Passage, Watch, denied, denies, follow, passages
+from conformance.settle import AWAY_TIME, SETTLE_TIME, Guard, Passage, Watch, denied, denies, follow, passages
 from conformance.stage import Stage, perform, prepare
 from conformance.tools.build import binary
 
@@ -147,6 +147,7 @@ class _Run:
         self.stages: list[Stage] = []
         self.recording = recorded.load(case) if plan.reference == "recorded" else []
         self.settling = False
+        self.was_away = False
         self.guards: list[list[Guard]] = []
         self.silent: Counter[str] = Counter()
 
@@ -206,7 +207,7 @@ class _Run:
         else:
             await self._watch_changes(passage.changes, watches)
         for step, *watched in zip(passage.asks, *watches, strict=True):
-            await self._judge_watched(step, watched, started)
+            await self._judge_watched(step, watched, started, changed=bool(passage.changes))
 
     def _watch(self, stage: Stage, step: Ask) -> Watch:
         wanted = _expected(step, stage.subject)
@@ -222,7 +223,9 @@ class _Run:
         done = asyncio.Event()
         if any(isinstance(change, Change) for change in changes):
             await asyncio.gather(*map(_before, watches))
-        following = [asyncio.create_task(follow(watched, done)) for watched in watches if watched]
+        following = [
+            asyncio.create_task(follow(watched, done, self._patience(changes))) for watched in watches if watched
+        ]
         try:
             for change in changes:
                 await self._change(change)
@@ -233,6 +236,11 @@ class _Run:
                 task.cancel()
             await asyncio.gather(*following, return_exceptions=True)
 
+    def _patience(self, changes: Sequence[Change | Write]) -> float:
+        """Longer from the first time on that the API is away."""
+        self.was_away = self.was_away or any(isinstance(change, Outage) for change in changes)
+        return AWAY_TIME if self.was_away else SETTLE_TIME
+
     async def _change(self, change: Change | Write) -> None:
         if isinstance(change, Change):
             await change.perform(self.api)
@@ -240,7 +248,7 @@ class _Run:
             for stage in self.stages:
                 stage.write(change.name, change.text)
 
-    async def _judge_watched(self, step: Ask, watches: Sequence[Watch], started: float) -> None:
+    async def _judge_watched(self, step: Ask, watches: Sequence[Watch], started: float, changed: bool) -> None:
         by_server = {watch.stage.subject: watch.reply for watch in watches}
         if self.plan.reference == "recorded" and not step.question.live:
             by_server = {"coredns": self.recording[len(self.outcome.replies)], **by_server}
@@ -250,9 +258,13 @@ class _Run:
         for watch in watches:
             faults[watch.stage.subject] += [*denied(watch.denials, started), *await _remarks(watch.stage, step)]
         self.outcome.replies.append(normalise(by_server.get("coredns") or watches[-1].reply))
-        settled = {watch.stage.subject: 1000 * (watch.turned - self.api.asked) for watch in watches if watch.turned}
-        shown = {server: time for server, time in settled.items() if self.api.asked and time > 0}
-        self._verdict(step.place, step.question.text, faults, step.question.tags, step.differences, shown)
+        settled = self._settled(watches) if changed else {}
+        self._verdict(step.place, step.question.text, faults, step.question.tags, step.differences, settled)
+
+    def _settled(self, watches: Sequence[Watch]) -> dict[str, float]:
+        """Milliseconds from the last change that was asked of the API until the answers that it changed were right."""
+        times = {watch.stage.subject: 1000 * (watch.turned - self.api.asked) for watch in watches if watch.turned}
+        return {server: time for server, time in times.items() if self.api.asked and time > 0}
 
     def _judge(self, step: Ask, replies: Mapping[str, Reply]) -> dict[str, list[str]]:
         """CoreDNS by the expectation; the subject by CoreDNS's reply, where no named difference says otherwise."""

@@ -19,6 +19,9 @@ from conformance.stage import Stage
 SETTLE_TIME = 10.0
 """Seconds within which a change of the objects or files must show in the answers."""
 
+AWAY_TIME = 40.0
+"""The same once the API was away: clients wait before they try again, client-go up to 30 seconds."""
+
 PAUSE = 0.002
 """Seconds between two looks at first; they grow with the time that went by, so that times stay exact to a fiftieth."""
 
@@ -112,18 +115,23 @@ def denial(reply: Reply) -> str:
     return "NODATA" if reply.rcode == "NOERROR" else reply.rcode
 
 
-async def follow(watches: Sequence[Watch], done: asyncio.Event) -> None:
-    """Looks at the questions to one server until all are right in one round after the change is done, or time is up."""
+async def follow(watches: Sequence[Watch], done: asyncio.Event, patience: float) -> None:
+    """Looks at the questions to one server until all are right in one round after the change is done.
+
+    Gives up `patience` seconds after that.
+    """
     loop = asyncio.get_running_loop()
     started = loop.time()
     deadline = None
     while True:
         over = done.is_set()
         if over and deadline is None:
-            deadline = loop.time() + SETTLE_TIME
+            deadline = loop.time() + patience
         for watch in watches:
             await watch.look()
         if over and (all(watch.right for watch in watches) or loop.time() >= (deadline or 0)):
+            return
+        if any(watch.stage.running and watch.stage.running.ended for watch in watches):
             return
         await asyncio.sleep(max(PAUSE, (loop.time() - started) / 50))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
+from conformance.report import changes
 from conformance.report.requirements import State, states, table
 from conformance.report.run import Run
 from conformance.results import Outcome
@@ -35,6 +36,7 @@ def summary(run: Run) -> Iterator[Line]:
     yield from _named("differences", run.differences)
     for server, names in run.departures.items():
         yield from _named(f"departures, {server}", names)
+    yield from changes.summary(run.verdicts)
     yield from _aside("waits", {outcome.name: outcome.waits for outcome in run.waiting})
     yield from _aside("skipped", {outcome.name: outcome.skipped for outcome in run.skipped})
     yield from _problems(run)
