@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from conformance.differences import DIFFERENCES
+from conformance.report import changes
 from conformance.report.requirements import Row, states, table
 from conformance.report.run import Run
 from conformance.results import Outcome, Verdict, Walk
+from conformance.spec.departures import DEPARTURES
 
 SCHEMA = 1
 
@@ -40,7 +42,8 @@ def document(run: Run, texts: Mapping[str, str]) -> Document:
             "rows": [_row(row) for row in rows],
         },
         "differences": _differences(run),
-        "departures": run.departures,
+        "departures": _departures(run),
+        "changes": {server: dict(found) for server, found in changes.by_server(run.verdicts).items()},
         "jobs": [_job(outcome) for outcome in run.outcomes],
     }
 
@@ -120,6 +123,14 @@ def _differences(run: Run) -> list[dict[str, Any]]:
     shown = run.differences
     names = sorted({*shown, *run.never_shown})
     return [{"name": name, "count": shown[name], "reason": DIFFERENCES[name].reason} for name in names]
+
+
+def _departures(run: Run) -> list[dict[str, Any]]:
+    shown = run.departures
+    return [
+        {"name": name, "reason": DEPARTURES.get(name, ""), "servers": {server: shown[server][name] for server in shown}}
+        for name in sorted({name for names in shown.values() for name in names})
+    ]
 
 
 def _job(outcome: Outcome) -> dict[str, Any]:

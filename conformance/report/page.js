@@ -196,11 +196,6 @@ function fillJob(details) {
 
 // -- changes --
 
-function middle(values) {
-  const sorted = [...values].sort((one, other) => one - other);
-  return sorted.length ? sorted[Math.floor(sorted.length / 2)] : NaN;
-}
-
 function changeRow(picture, check, y, x, layout) {
   const found = data.servers.map((server) => check.settled[server]);
   const known = found.filter((time) => time !== undefined);
@@ -225,18 +220,7 @@ function drawChanges(place) {
   const x = scale(longest, layout.left, width - 22);
   axis(picture, longest, x, 4, layout.bottom);
   changed.forEach((check, row) => changeRow(picture, check, layout.y(row), x, layout));
-  place.replaceChildren(changeLegend(changed), picture);
-}
-
-function changeLegend(changed) {
-  const legend = element("p", { class: "facts" });
-  data.servers.forEach((server, index) => {
-    const known = changed.map((check) => check.settled[server]).filter((time) => time !== undefined);
-    if (!known.length) return;
-    const words = ` ${known.length} changes, median ${milliseconds(middle(known))}, longest ${milliseconds(Math.max(...known))}`;
-    legend.append(element("span", { class: `server s${index}` }, element("i"), server, element("small", {}, words)));
-  });
-  return legend;
+  place.replaceChildren(picture);
 }
 
 // -- finding --

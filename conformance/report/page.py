@@ -48,7 +48,6 @@ def render(found: Document) -> str:
         report=found,
         kinds=_kinds(found),
         resolvers=_resolvers(found),
-        changes=[check for job in found["jobs"] for check in job["checks"] if check.get("settled")],
         problems=_problems(found),
         aside=[job for job in found["jobs"] if job["skipped"] or job["waits"]],
         areas=_areas(found),

@@ -102,10 +102,12 @@ def _tags(outcome: Outcome) -> set[str]:
 
 
 def _count(cell: Cell, server: str, number: str, outcome: Outcome) -> None:
+    """A job that broke off before it came to a requirement has failed it."""
     judged = [verdict for verdict in outcome.verdicts if number in verdict.tags and server in verdict.faults]
     for verdict in judged:
         cell.add(verdict.faults[server], _departures(verdict, server))
     if not judged:
+        cell.failed += any(verdict.faults.get(server) for verdict in outcome.verdicts)
         cell.skipped += bool(outcome.skipped)
         cell.waits += bool(outcome.waits)
 

@@ -54,7 +54,7 @@ def outcomes() -> list[Outcome]:
     ]
     spec = Outcome("spec/general", "The specification", ("R2", "R7", "R13"), seconds=0.5)
     wrong = {"coredns": (), "pydns": ("answer: web.shop. 5 A 10.96.1.1, not <nothing> & more\nand a second line",)}
-    departs = {"coredns": ("srv-of-unnamed-ports",), "pydns": ()}
+    departs = {"coredns": ("srv-for-unnamed-ports",), "pydns": ()}
     spec.verdicts = [
         Verdict(spec.name, "R2", "WEB.shop A", wrong, ("R2",)),
         Verdict(spec.name, "R7", "unnamed.shop SRV", BOTH, ("R7",), departures=departs),

@@ -7,7 +7,10 @@ from pathlib import Path
 
 from conformance.report.document import document, write
 from conformance.results import Outcome, Verdict
+from conformance.spec.departures import DEPARTURES
 from tests.conformance.report import sample
+
+NAME = "srv-for-unnamed-ports"
 
 FOUND = document(sample.run(), sample.TEXTS)
 
@@ -15,7 +18,7 @@ FOUND = document(sample.run(), sample.TEXTS)
 def test_its_parts() -> None:
     assert list(FOUND) == [
         "schema", "started", "seconds", "machine", "plan", "servers", "result", "areas", "requirements", "differences",
-        "departures", "jobs",
+        "departures", "changes", "jobs",
     ]  # fmt: skip
     assert FOUND["schema"] == 1
 
@@ -46,6 +49,16 @@ def test_a_requirement() -> None:
     departs = {"state": "departs", "passed": 0, "failed": 0, "departed": 1, "waits": 0, "skipped": 0}
     assert row["servers"]["coredns"] == departs
     assert (row["text"], row["jobs"]) == ("A port without a name has no SRV record", ["spec/general"])
+
+
+def test_departures_with_their_reasons() -> None:
+    assert FOUND["departures"] == [
+        {"name": NAME, "reason": DEPARTURES[NAME], "servers": {"coredns": 1, "pydns": 0}},
+    ]
+
+
+def test_times_of_changes() -> None:
+    assert FOUND["changes"]["coredns"] == {"count": 3, "median": 48.0, "p90": 62.0, "longest": 62.0}
 
 
 def test_a_walk() -> None:

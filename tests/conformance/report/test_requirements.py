@@ -59,6 +59,13 @@ def test_a_check_that_fails_does_not_also_depart() -> None:
     assert row.cells["pydns"] == Cell(failed=1)
 
 
+def test_a_job_that_broke_off_has_failed_what_it_did_not_come_to() -> None:
+    outcome = Outcome("a/b", tags=("R1",))
+    outcome.fail("pydns", "start", "ended with status 1")
+    (row,) = table([outcome], ["pydns", "coredns"], {})
+    assert (row.cells["pydns"].state, row.cells["coredns"].state) == (State.FAILS, State.NONE)
+
+
 def test_states_are_counted_by_server() -> None:
     rows = table(sample.outcomes(), ["pydns"], sample.TEXTS)
     assert states(rows, "pydns") == {
