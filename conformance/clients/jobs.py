@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conformance.clients.lab import REPLIES, Lab, Server, open_lab
+from conformance.clients.lab import LOST, REPLIES, Lab, Server, open_lab
 from conformance.clients.pod import Ran
 from conformance.clients.probes import LISTED, Listed, Probe, listed, probe
 from conformance.clients.selection import Row, rows
@@ -93,7 +93,7 @@ class ClientJob:
         async with lab.pod() as pod:
             if server.ended:
                 return Observed(error=server.ended)
-            recording = Recording(server.address, REPLIES[made.kind] if made.kind else "")
+            recording = Recording(server.address, REPLIES[made.kind] if made.kind else "", LOST)
             ran = await pod.run(self.resolver.command(program, made.lookup), made.conf.text, recording, PROGRAM_LIMIT)
         error = server.ended or _failure(ran)
         got = "" if error else self._read(ran, made)

@@ -11,6 +11,7 @@ from conformance.client import Direct
 from conformance.clients.model import Kind
 from conformance.clients.pod import Ran
 from conformance.clients.sandbox import Sandbox, open_sandbox
+from conformance.clients.shapes import ZONES
 from conformance.clients.tap import DROP, Address, Recording, Tap
 from conformance.clients.world import SERVICES, load_world
 from conformance.message import decode
@@ -24,6 +25,10 @@ PODS = 16
 
 REPLIES = {Kind.SERVFAIL: "SERVFAIL", Kind.REFUSED: "REFUSED", Kind.TIMEOUT: DROP}
 """How a tap plays a whole server that does this."""
+
+
+LOST = f"{ZONES[Kind.TIMEOUT]}.test."
+"""The zone whose questions a tap does not let through: no server is as silent as that."""
 
 
 @dataclass(frozen=True)

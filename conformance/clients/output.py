@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from ipaddress import ip_address
 
 from conformance.clients.model import Failure, Want, got
 
@@ -56,8 +57,8 @@ def read_go(text: str, want: Want) -> str:
 
 
 def _found(found: Iterable[str], want: Want) -> str:
-    """SRV targets get the final dot that some libraries leave out."""
-    return got(f"{each.rstrip('.')}." if want == Want.SRV else each for each in found)
+    """Addresses as RFC 5952 has them; SRV targets with the final dot that some libraries leave out."""
+    return got(f"{each.rstrip('.')}." if want == Want.SRV else str(ip_address(each)) for each in found)
 
 
 def read_dig(text: str, want: Want) -> str:

@@ -114,8 +114,10 @@ def _is_short(values: Values) -> bool:
 
 
 def _is_in_crowd(values: Values) -> bool:
-    """The SRV records of 45 endpoints without names show nothing more."""
-    return "shape" not in values or values["shape"].name != "crowd" or values.get("want") != Want.SRV
+    """SRV records of 45 endpoints show nothing more; who takes a truncated reply gets whichever of them fit into it."""
+    if "shape" not in values or values["shape"].name != "crowd":
+        return True
+    return values.get("want") != Want.SRV and values.get("resolver") not in ("musl-1.2.3", "busybox")
 
 
 @cache

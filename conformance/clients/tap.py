@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Self
 
-from conformance.message import RCODES
+from conformance.message import RCODES, type_name
 from conformance.results import Heard
 from conformance.upstream import read_query
 
@@ -32,13 +32,14 @@ DROP = "DROP"
 class Recording:
     """What one program asked, in order.
 
-    `rcode`, SERVFAIL, REFUSED or `DROP`, is what every question gets in place of the server's own reply. `words` are
-    the questions with flags and OPT, as `upstream.read_query` words them; `slowest` is the longest time in milliseconds
-    that a reply took.
+    `rcode`, SERVFAIL, REFUSED or `DROP`, is what every question gets in place of the server's own reply; those below
+    the zone `lost` do not get through to it. `words` are the questions with flags and OPT, as `upstream.read_query`
+    words them; `slowest` is the longest time in milliseconds that a reply took.
     """
 
     server: Address
     rcode: str = ""
+    lost: str = ""
     asked: list[Heard] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
     slowest: float = 0.0
@@ -48,21 +49,35 @@ class Recording:
         """Since the recording began."""
         return (time.monotonic() - self.started) * 1000
 
-    def note(self, packet: bytes, transport: str) -> float:
-        """Notes a question; gives its time in milliseconds. What is no question is noted as such."""
-        moment = self.milliseconds()
+    def note(self, packet: bytes, transport: str) -> Heard:
+        """Notes a question. A name that cannot be read ends in two dots: musl before 1.2.4 sends such a one."""
         try:
             query = read_query(packet, transport)
+            heard = Heard(self.milliseconds(), query.name, query.qtype, transport)
+            self.words.append(query.words)
         except (struct.error, ValueError, IndexError):
-            self.asked.append(Heard(moment, f"malformed:{packet.hex()}", "", transport))
-            return moment
-        self.asked.append(Heard(moment, query.name, query.qtype, transport))
-        self.words.append(query.words)
-        return moment
+            name, end = readable(packet)
+            qtype = type_name(int.from_bytes(packet[end + 1 : end + 3], "big"))
+            heard = Heard(self.milliseconds(), f"{name}.", qtype, transport)
+        self.asked.append(heard)
+        return heard
 
-    def answered(self, asked: float) -> None:
-        """Notes that the question asked at a time has its reply."""
-        self.slowest = max(self.slowest, self.milliseconds() - asked)
+    def fate(self, heard: Heard) -> str:
+        """What becomes of a question: empty, it goes to the server."""
+        return self.rcode or (DROP if self.lost and heard.name.lower().endswith(f".{self.lost}") else "")
+
+    def answered(self, heard: Heard) -> None:
+        """Notes that a question has its reply."""
+        self.slowest = max(self.slowest, self.milliseconds() - heard.milliseconds)
+
+
+def readable(packet: bytes) -> tuple[str, int]:
+    """The labels of a question's name as far as they lie within the packet, and the offset behind them."""
+    name, offset = "", 12
+    while offset < len(packet) and packet[offset] and offset + packet[offset] < len(packet) - 4:
+        name += packet[offset + 1 : offset + 1 + packet[offset]].decode(errors="replace") + "."
+        offset += 1 + packet[offset]
+    return name, offset
 
 
 def refusal(packet: bytes, rcode: str) -> bytes:
@@ -123,8 +138,8 @@ class Tap:
             while True:
                 packet, client = sock.recvfrom(RECEIVE)
                 if self._recording:
-                    asked = self._recording.note(packet, "udp")
-                    self._spawn(_relay_datagram(self._recording, packet, asked, sock, client))
+                    heard = self._recording.note(packet, "udp")
+                    self._spawn(_relay_datagram(self._recording, packet, heard, sock, client))
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._recording:
@@ -134,12 +149,12 @@ class Tap:
 
 
 async def _relay_datagram(
-    recording: Recording, packet: bytes, asked: float, sock: socket.socket, client: Address
+    recording: Recording, packet: bytes, heard: Heard, sock: socket.socket, client: Address
 ) -> None:
     """One query; whatever the server sends to it, until this is cancelled."""
-    if recording.rcode:
-        if recording.rcode != DROP:
-            sock.sendto(refusal(packet, recording.rcode), client)
+    if fate := recording.fate(heard):
+        if fate != DROP:
+            sock.sendto(refusal(packet, fate), client)
         return
     loop = asyncio.get_running_loop()
     with socket.socket(_family(recording.server), socket.SOCK_DGRAM) as outside, suppress(ConnectionError):
@@ -148,7 +163,7 @@ async def _relay_datagram(
         await loop.sock_sendall(outside, packet)
         while True:
             reply = await loop.sock_recv(outside, RECEIVE)
-            recording.answered(asked)
+            recording.answered(heard)
             sock.sendto(reply, client)
 
 
@@ -159,36 +174,31 @@ def _family(server: Address) -> socket.AddressFamily:
 async def _relay_stream(recording: Recording, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """One connection, until either side closes it."""
     try:
-        if recording.rcode:
-            await _refuse_stream(recording, reader, writer)
-        else:
-            await _pass_stream(recording, reader, writer)
+        from_server, to_server = await asyncio.open_connection(*recording.server)
+        back = asyncio.create_task(_copy(from_server, writer))
+        try:
+            await _pass_stream(recording, reader, to_server, writer)
+        finally:
+            back.cancel()
+            to_server.close()
     except (ConnectionError, asyncio.IncompleteReadError):
         pass
     finally:
         writer.close()
 
 
-async def _refuse_stream(recording: Recording, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _pass_stream(
+    recording: Recording, reader: asyncio.StreamReader, to_server: asyncio.StreamWriter, to_client: asyncio.StreamWriter
+) -> None:
     while True:
-        packet = (await _read_frame(reader))[2:]
-        recording.note(packet, "tcp")
-        if recording.rcode != DROP:
-            reply = refusal(packet, recording.rcode)
-            writer.write(len(reply).to_bytes(2, "big") + reply)
-
-
-async def _pass_stream(recording: Recording, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    from_server, to_server = await asyncio.open_connection(*recording.server)
-    back = asyncio.create_task(_copy(from_server, writer))
-    try:
-        while True:
-            frame = await _read_frame(reader)
-            recording.note(frame[2:], "tcp")
+        frame = await _read_frame(reader)
+        heard = recording.note(frame[2:], "tcp")
+        fate = recording.fate(heard)
+        if not fate:
             to_server.write(frame)
-    finally:
-        back.cancel()
-        to_server.close()
+        elif fate != DROP:
+            reply = refusal(frame[2:], fate)
+            to_client.write(len(reply).to_bytes(2, "big") + reply)
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

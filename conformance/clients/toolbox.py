@@ -17,8 +17,8 @@ ADDRESSES = (Want.A, Want.AAAA, Want.BOTH)
 ONE_TYPE = (Want.A, Want.AAAA, Want.SRV)
 ALL = (*ADDRESSES, Want.SRV)
 
-JAVA_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx32m")
-"""A quick start: one look-up is all it does."""
+JAVA_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx32m", "-XX:-UsePerfData")
+"""A quick start, one look-up being all it does, and no file in /tmp that the JVMs of other sandboxes want, too."""
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ OUTSIDE = {
     "refused": (Kind.REFUSED,),
     "timeout": (Kind.TIMEOUT,),
 }
-"""What happens to a name below ZONE.test, and the addresses found there."""
+"""What happens to a name below ZONE.test, and the addresses found there. The last one is not in world.case."""
 
 _HEAD, _RECORD = 12 + 34, 16
 """Octets of a reply before its records, and of an A record whose owner is a pointer (RFC 1035 section 4.1)."""
