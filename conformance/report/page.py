@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from conformance.report.document import Document, area
 from conformance.report.requirements import KINDS, State
@@ -43,7 +44,7 @@ def render(found: Document) -> str:
     environment = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(duration=duration, moment=moment, count=count)
+    environment.filters.update(duration=duration, moment=moment, count=count, prose=prose)
     return environment.get_template("page.html.j2").render(
         report=found,
         kinds=_kinds(found),
@@ -77,6 +78,12 @@ def moment(text: str) -> str:
 def count(number: int) -> str:
     """A number with thousands set apart."""
     return f"{number:,}"
+
+
+def prose(text: str) -> Markup:
+    """Text with `code` and *emphasis* as they stand in the documentation."""
+    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
+    return Markup(re.sub(r"\*(\w+)\*", r"<em>\1</em>", marked))
 
 
 def _kinds(found: Document) -> list[tuple[str, str, list[Any]]]:

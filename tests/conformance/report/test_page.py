@@ -71,6 +71,10 @@ def test_durations(seconds: float, text: str) -> None:
     assert page.duration(seconds) == text
 
 
+def test_reasons_are_set_as_in_the_documentation() -> None:
+    assert page.prose("*cache* and `a < b`") == "<em>cache</em> and <code>a &lt; b</code>"
+
+
 @in_a_browser
 def test_the_table_of_requirements(tmp_path: Path) -> None:
     html = shown(tmp_path)
