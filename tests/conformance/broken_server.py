@@ -20,7 +20,7 @@ from dnslib import RCODE, DNSRecord
 
 def wrong_rcode(query: bytes, reply: bytes) -> bytes:
     """Every answer is a REFUSED."""
-    return _changed(reply, lambda record: setattr(record.header, "rcode", RCODE.REFUSED))
+    return _changed(reply, lambda record: record.header.set_rcode(RCODE.REFUSED))
 
 
 def dropped_record(query: bytes, reply: bytes) -> bytes:
