@@ -73,6 +73,7 @@ def _result(run: Run) -> dict[str, Any]:
     return {
         "status": run.status,
         "holds": not run.reasons,
+        "word": run.word,
         "conclusion": run.conclusion,
         "reasons": run.reasons,
         "interrupted": run.interrupted,

@@ -94,7 +94,7 @@ class Run:
         if self.strict and self.skipped:
             found.append(f"{_counted(len(self.skipped), 'job')} skipped")
         if self.interrupted:
-            found.append(f"interrupted after {len(self.outcomes)} of {_counted(self.jobs, 'job')}")
+            found.append(f"ended after {len(self.outcomes)} of {_counted(self.jobs, 'job')}")
         return found
 
     @property
@@ -103,12 +103,19 @@ class Run:
         return INTERRUPTED if self.interrupted else int(bool(self.reasons))
 
     @property
+    def word(self) -> str:
+        """The conclusion in a word or two."""
+        if self.problems or (self.reasons and not self.interrupted):
+            return "does not hold"
+        if self.interrupted:
+            return "interrupted"
+        return "holds" if self.verdicts else "nothing checked"
+
+    @property
     def conclusion(self) -> str:
         """The one line that says it."""
         checks = _counted(len(self.verdicts), "check")
-        if self.reasons:
-            return f"does not hold: {'; '.join(self.reasons)} ({checks})"
-        return f"holds: {checks}" if self.verdicts else "nothing was checked"
+        return f"{self.word}: {'; '.join(self.reasons)} ({checks})" if self.reasons else f"{self.word}: {checks}"
 
 
 def waiting(outcomes: Iterable[Outcome]) -> set[str]:

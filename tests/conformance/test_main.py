@@ -113,4 +113,4 @@ def test_an_interrupted_run_stops_what_runs_and_tells_what_it_found(
     assert interrupted.stopped
     found = json.loads((tmp_path / "report.json").read_text())
     assert [job["name"] for job in found["jobs"]] == ["a/one"]
-    assert "does not hold: interrupted after 1 of 3 jobs (1 check)" in capsys.readouterr().out
+    assert "interrupted: ended after 1 of 3 jobs (1 check)" in capsys.readouterr().out

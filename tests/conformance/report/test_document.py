@@ -27,6 +27,7 @@ def test_the_result() -> None:
     assert FOUND["result"] == {
         "status": 1,
         "holds": False,
+        "word": "does not hold",
         "conclusion": "does not hold: 1 problem (17 checks)",
         "reasons": ["1 problem"],
         "interrupted": False,

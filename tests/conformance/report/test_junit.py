@@ -58,7 +58,7 @@ def test_reasons_of_what_was_not_looked_at() -> None:
 
 def test_a_run_that_does_not_hold_has_a_failure_for_it() -> None:
     (own,) = [each for each in junit.suites(sample.run(interrupted=True)) if each.get("name") == "the run"]
-    assert [failure.get("message") for failure in own.iter("failure")] == ["interrupted after 7 of 7 jobs"]
+    assert [failure.get("message") for failure in own.iter("failure")] == ["ended after 7 of 7 jobs"]
 
 
 def test_octets_that_xml_cannot_hold_do_not_break_the_file(tmp_path: Path) -> None:

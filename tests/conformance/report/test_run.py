@@ -23,12 +23,12 @@ def run(*verdicts: Verdict, skipped: bool = False, **fields: bool) -> Run:
     [
         (run(GOOD), 0, "holds: 1 check"),
         (run(GOOD, skipped=True), 0, "holds: 1 check"),
-        (run(), 0, "nothing was checked"),
+        (run(), 0, "nothing checked: 0 checks"),
         (run(GOOD, BAD), 1, "does not hold: 1 problem (2 checks)"),
         (run(GOOD, skipped=True, strict=True), 1, "does not hold: 1 job skipped (1 check)"),
-        (run(GOOD, interrupted=True), INTERRUPTED, "does not hold: interrupted after 2 of 3 jobs (1 check)"),
+        (run(GOOD, interrupted=True), INTERRUPTED, "interrupted: ended after 2 of 3 jobs (1 check)"),
         (run(BAD, interrupted=True), INTERRUPTED,
-         "does not hold: 1 problem; interrupted after 2 of 3 jobs (1 check)"),
+         "does not hold: 1 problem; ended after 2 of 3 jobs (1 check)"),
     ],
 )  # fmt: skip
 def test_status_and_conclusion(found: Run, status: int, conclusion: str) -> None:
