@@ -61,7 +61,7 @@ class Outcome:
     `skipped` says what this machine lacks for it, `waits` which plugin the server does not serve: in both cases nothing
     was looked at. `about` and `tags` are what the job said of itself before it ran. `case` and `replies` (of the
     reference, in the order of the questions) are there for recording; `api` is the kind of API that objects were read
-    from, empty where there were none.
+    from, empty where there were none. `broken` are the servers with which the job could not go on.
     """
 
     name: str
@@ -71,6 +71,7 @@ class Outcome:
     verdicts: list[Verdict] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
     api: str = ""
+    broken: set[str] = field(default_factory=set)
     skipped: str = ""
     waits: str = ""
     seconds: float = 0.0
@@ -82,6 +83,7 @@ class Outcome:
 
     def fail(self, server: str, text: str, fault: str) -> None:
         """Notes that a job could not go on."""
+        self.broken.add(server)
         self.verdicts.append(Verdict(self.name, self.name, text, {server: (fault,)}))
 
 

@@ -107,7 +107,7 @@ def _count(cell: Cell, server: str, number: str, outcome: Outcome) -> None:
     for verdict in judged:
         cell.add(verdict.faults[server], _departures(verdict, server))
     if not judged:
-        cell.failed += any(verdict.faults.get(server) for verdict in outcome.verdicts)
+        cell.failed += server in outcome.broken
         cell.skipped += bool(outcome.skipped)
         cell.waits += bool(outcome.waits)
 

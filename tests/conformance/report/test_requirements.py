@@ -66,6 +66,12 @@ def test_a_job_that_broke_off_has_failed_what_it_did_not_come_to() -> None:
     assert (row.cells["pydns"].state, row.cells["coredns"].state) == (State.FAILS, State.NONE)
 
 
+def test_a_problem_elsewhere_in_a_job_fails_no_other_requirement() -> None:
+    wrong = Verdict("a/b", "1", "?", {"pydns": ("wrong",)}, ("R2",))
+    rows = table([Outcome("a/b", tags=("R1", "R2"), verdicts=[wrong])], ["pydns"], {})
+    assert [row.cells["pydns"].state for row in rows] == [State.NONE, State.FAILS]
+
+
 def test_states_are_counted_by_server() -> None:
     rows = table(sample.outcomes(), ["pydns"], sample.TEXTS)
     assert states(rows, "pydns") == {
