@@ -39,8 +39,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def zone(text: str) -> str:
-    """A cluster domain in lower case with a final dot."""
-    return f"{text.strip('.').lower()}."
+    """A cluster domain in lower case with a final dot; empty when none is given."""
+    return f"{text.strip('.').lower()}." if text else ""
 
 
 def complete(plan: Plan, options: argparse.Namespace) -> Plan:

@@ -12,7 +12,7 @@ from conformance import objects as files
 from conformance.client import Asker, Direct
 from conformance.live import audit, namespaces, pod
 from conformance.live.kubectl import Kubectl, KubectlError, Object, open_kubectl
-from conformance.live.reach import Reached, reach, zone_of
+from conformance.live.reach import Reached, is_of, reach, zone_of
 from conformance.plan import Plan
 from conformance.setting import Setting
 from conformance.spec.demand import Demand
@@ -114,19 +114,28 @@ async def _reached(stack: AsyncExitStack, plan: Plan, kubectl: Kubectl, namespac
     if plan.subject != "cluster":
         return await reach(_direct(plan.subject), plan.subject)
     place = await dns_service(kubectl, plan.dns_service)
-    where = f"{place[0]} port {place[1]}, the cluster's DNS,"
-    try:
-        return await reach(Direct(*place), "cluster", where, seconds=1.0)
-    except GroundError as error:
-        if not namespace:
-            raise GroundError(
-                f"{error}\n--audit creates no Pod to ask from: run where the address can be reached, or give another"
-                " with --subject ADDRESS[:PORT]"
-            ) from error
+    where = f"the cluster's DNS at {place[0]} port {place[1]}"
+    if found := await _from_here(plan, kubectl, Direct(*place)):
+        return found
+    if not namespace:
+        raise GroundError(
+            f"{where} cannot be reached from here, and --audit creates no Pod to ask from: run where it can be, or give"
+            " an address with --subject ADDRESS[:PORT]"
+        )
     await pod.start(kubectl, namespace, plan.image)
     relay = await stack.enter_async_context(pod.relaying(kubectl, namespace))
-    found = await reach(pod.ThroughPod(relay, *place), "cluster", where)
-    return replace(found, way="through a Pod", resolv_conf=relay.resolv_conf)
+    reached = await reach(pod.ThroughPod(relay, *place), "cluster", where)
+    return replace(reached, way="through a Pod", resolv_conf=relay.resolv_conf)
+
+
+async def _from_here(plan: Plan, kubectl: Kubectl, asker: Direct) -> Reached | None:
+    """The cluster's DNS, where this machine reaches it and not something else that answers at its address."""
+    api = await kubectl.read("service", "kubernetes", "-n", "default")
+    try:
+        reached = await reach(asker, "cluster", seconds=1.0)
+    except GroundError:
+        return None
+    return reached if await is_of(reached.server, plan.zone or DEFAULT_ZONE, api["spec"]["clusterIP"]) else None
 
 
 async def dns_service(kubectl: Kubectl, name: str) -> tuple[str, int]:

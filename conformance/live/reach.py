@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 
 from conformance.client import Asker
 from conformance.expectation import TIMEOUT
+from conformance.message import Reply
 from conformance.spec.demand import question
 from conformance.spec.ground import GroundError, Server
 from conformance.spec.started import DEFAULT_ZONE
+from conformance.spec.wants import read
 
 TRIES = 3
 """How often a question is asked over a network that may lose it."""
@@ -34,19 +36,27 @@ async def reach(asker: Asker, name: str, place: str = "", seconds: float = 2.0) 
 
 
 async def zone_of(reached: Reached, wanted: str) -> str:
-    """The zone that is wanted, or else the Pod's, or else cluster.local where it is served. Raises `GroundError`."""
-    if wanted:
-        return wanted
-    if zone := zone_in(reached.resolv_conf):
-        return zone
-    asked = [question(f"kubernetes.default.svc.{DEFAULT_ZONE}", rtype) for rtype in ("A", "AAAA")]
-    said = [(await reached.server.ask(each)).reply for each in asked]
+    """The zone that is wanted, or the Pod's, or cluster.local; the server must serve it. Raises `GroundError`."""
+    zone = wanted or zone_in(reached.resolv_conf) or DEFAULT_ZONE
+    said = await kubernetes(reached.server, zone)
     if not any(reply.answer for reply in said):
         raise GroundError(
-            f"{reached.server.name} answers {said[0].rcode} to {asked[0].text}: is it the DNS of a cluster? Another"
-            " cluster domain can be given with --zone"
+            f"{reached.server.name} answers {said[0].rcode} to kubernetes.default.svc.{zone}: is it the DNS of a"
+            " cluster? The cluster domain can be given with --zone"
         )
-    return DEFAULT_ZONE
+    return zone
+
+
+async def kubernetes(server: Server, zone: str) -> list[Reply]:
+    """What a server says of the Service that every cluster has, A and AAAA."""
+    asked = [question(f"kubernetes.default.svc.{zone}", rtype) for rtype in ("A", "AAAA")]
+    return [(await server.ask(each)).reply for each in asked]
+
+
+async def is_of(server: Server, zone: str, address: str) -> bool:
+    """Whether it is a cluster's own DNS: whatever lies between may answer in its place, but does not know this."""
+    said = await kubernetes(server, zone)
+    return any(record.data == address for reply in said for record in read(reply.answer))
 
 
 def zone_in(resolv_conf: str) -> str:
