@@ -10,6 +10,7 @@ import os
 import platform
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -58,15 +59,8 @@ def _machine() -> dict[str, Any]:
 
 
 def _plan(run: Run) -> dict[str, Any]:
-    plan = run.plan
-    return {
-        "subject": plan.subject,
-        "reference": plan.reference,
-        "packet_cache": plan.packet_cache,
-        "filters": list(run.filters),
-        "whole": run.whole,
-        "strict": run.strict,
-    }
+    plan = {key: str(value) if isinstance(value, Path) else value for key, value in asdict(run.plan).items()}
+    return {**plan, "filters": list(run.filters), "whole": run.whole, "strict": run.strict}
 
 
 def _result(run: Run) -> dict[str, Any]:
@@ -157,6 +151,7 @@ def _check(verdict: Verdict) -> dict[str, Any]:
         "tags": list(verdict.tags),
         "differences": list(verdict.differences),
         "departures": {server: list(names) for server, names in verdict.departures.items()},
+        "notes": list(verdict.notes),
         "settled": dict(verdict.settled),
         "walks": {server: _walk(walk) for server, walk in verdict.walks.items()},
     }

@@ -19,6 +19,9 @@ Line = tuple[str, str]
 NAMED = 50
 """How many problems are named at the end of a run."""
 
+NOTED = 10
+"""How many checks with notes are shown."""
+
 WORDS = {
     State.FAILS: "fail",
     State.DEPARTS: "depart as CoreDNS",
@@ -39,6 +42,7 @@ def summary(run: Run) -> Iterator[Line]:
     yield from changes.summary(run.verdicts)
     yield from _aside("waits", {outcome.name: outcome.waits for outcome in run.waiting})
     yield from _aside("skipped", {outcome.name: outcome.skipped for outcome in run.skipped})
+    yield from _notes(run)
     yield from _problems(run)
     yield run.conclusion + f", {run.seconds:.0f} s", "bold red" if run.reasons else "bold green"
 
@@ -73,6 +77,15 @@ def _aside(what: str, reasons: Mapping[str, str]) -> Iterator[Line]:
     for reason in dict.fromkeys(reasons.values()):
         names = [name for name, given in reasons.items() if given == reason]
         yield f"{what}: {_listed(names)}: {reason}", "yellow"
+
+
+def _notes(run: Run) -> Iterator[Line]:
+    """What differs and is no fault."""
+    noted = [verdict for verdict in run.verdicts if verdict.notes]
+    for verdict in noted[:NOTED]:
+        yield f"note: {verdict.text}: {'; '.join(verdict.notes)}", "yellow"
+    if len(noted) > NOTED:
+        yield f"… and {len(noted) - NOTED} more notes (--json has all)", "yellow"
 
 
 def _problems(run: Run) -> Iterator[Line]:
