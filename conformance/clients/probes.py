@@ -126,7 +126,8 @@ def _place(row: Row, label: str, own: tuple[str, ...], fillers: Sequence[str]) -
     if row.trouble.place == Place.FIRST:
         return (troubled, *behind, *fillers)
     if row.trouble.place == Place.MIDDLE:
-        return (*(() if row.policy.cluster else fillers[:1]), troubled, *behind, *fillers[1:])
+        first = 0 if row.policy.cluster else 1
+        return (*fillers[:first], troubled, *behind, *fillers[first:])
     if row.trouble.place == Place.LAST:
         length = row.domains.count - (len(CLUSTER_SEARCH) if row.policy.cluster else 0)
         return (*(*own, *fillers)[: length - 1], troubled)
