@@ -33,6 +33,13 @@ SYMBOLS = {
     State.NONE: "·",
 }
 
+REFERENCES = {
+    "coredns": "a running CoreDNS",
+    "recorded": "recorded CoreDNS",
+    "expected": "the specification and the cases",
+}
+"""What each reference is called."""
+
 
 def write(found: Document, path: Path) -> None:
     """Writes the page."""
@@ -53,6 +60,7 @@ def render(found: Document) -> str:
         aside=[job for job in found["jobs"] if job["skipped"] or job["waits"]],
         areas=_areas(found),
         symbols=SYMBOLS,
+        references=REFERENCES,
         states=[state for state in State if any(state in seen for seen in found["requirements"]["states"].values())],
         style=Markup((HERE / "page.css").read_text()),
         script=Markup((HERE / "page.js").read_text()),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from conformance.plan import Plan
 from conformance.report.document import document, write
 from conformance.results import Outcome, Verdict
 from conformance.spec.departures import DEPARTURES
@@ -36,6 +37,13 @@ def test_the_result() -> None:
             "walks": 12, "questions": 72,
         },
     }  # fmt: skip
+
+
+def test_the_plan() -> None:
+    plan = Plan("cluster", kubeconfig=Path("admin.conf"), context="kind")
+    found = document(sample.run(plan=plan, filters=("spec/",)), {})["plan"]
+    assert (found["subject"], found["reference"], found["kubeconfig"]) == ("cluster", "coredns", "admin.conf")
+    assert (found["filters"], found["whole"], found["strict"]) == (["spec/"], False, False)
 
 
 def test_servers_with_their_versions() -> None:
