@@ -23,6 +23,9 @@ from conformance.tools.build import binary
 START_TIMEOUT = 20.0
 """Seconds a server has from its start to its first reply."""
 
+FLAG_TIMEOUT = 10.0
+"""Seconds a server has to say its version or its plugins."""
+
 STOP_TIMEOUT = 8.0
 """Seconds a server has to end after SIGTERM."""
 
@@ -114,10 +117,17 @@ async def version(subject: str) -> str:
 
 
 async def _output(subject: str, flag: str) -> str:
+    """What a subject prints for a flag; empty when it does not end by itself: not every program knows the flag."""
     words = [*command(subject), flag]
     process = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.PIPE, env=_variables({}))
-    output, _ = await process.communicate()
-    return output.decode()
+    try:
+        async with asyncio.timeout(FLAG_TIMEOUT):
+            output, _ = await process.communicate()
+    except TimeoutError:
+        output = b""
+    finally:
+        await _stop(process)
+    return output.decode(errors="replace")
 
 
 async def run_to_end(subject: str, corefile: Path, environment: Mapping[str, str]) -> tuple[int, str]:
