@@ -98,39 +98,49 @@ RECIPES = {
 }
 
 
-def build(name: str) -> Path:
-    """The compiled program, or the folder of its classes; raises `Skipped` when it cannot be had on this machine."""
+def location(name: str) -> Path:
+    """Where a program lies, or will lie once it is built; raises `Skipped` when its compiler is not there."""
     recipe = RECIPES[name]
     recipe.check()
-    source = PROGRAMS / recipe.source
     version = _run([*recipe.version], {})
-    digest = hashlib.sha256(f"{version}\0{C_FLAGS}\0{source.read_text()}".encode()).hexdigest()[:12]
-    path = cache_folder() / f"clients-{name}-{digest}"
+    parts = f"{version}\0{C_FLAGS}\0{(PROGRAMS / recipe.source).read_text()}"
+    return cache_folder() / f"clients-{name}-{hashlib.sha256(parts.encode()).hexdigest()[:12]}"
+
+
+def build(name: str) -> Path:
+    """The compiled program, or the folder of its classes; raises `Skipped` when it cannot be had on this machine."""
+    path = location(name)
     if not path.exists():
-        cache_folder().mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache_folder(), prefix=".clients-") as folder:
-            unfinished = Path(folder) / "program"
-            _run(recipe.command(source, unfinished), recipe.environment)
-            unfinished.replace(path)
+        _keep(path, lambda unfinished: _compile(RECIPES[name], unfinished))
     return path
+
+
+def _compile(recipe: Recipe, output: Path) -> None:
+    _run(recipe.command(PROGRAMS / recipe.source, output), recipe.environment)
+
+
+def _keep(path: Path, make: Callable[[Path], None]) -> None:
+    """Puts what `make` writes at its place when it is whole; whoever comes second finds it there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".clients-") as folder:
+        make(Path(folder) / "made")
+        if not path.exists():
+            (Path(folder) / "made").replace(path)
 
 
 def zig() -> Path:
     """The zig program, installed into the cache folder the first time (100 MB to load); raises `Skipped`."""
     home = cache_folder() / f"ziglang-{ZIG}"
     if not home.exists():
-        cache_folder().mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache_folder(), prefix=".zig-") as folder:
-            _install_zig(Path(folder))
-            (Path(folder) / "site").replace(home)
+        _keep(home, _install_zig)
     return home / "ziglang" / "zig"
 
 
-def _install_zig(folder: Path) -> None:
-    wanted = folder / "requirements.txt"
+def _install_zig(home: Path) -> None:
+    wanted = home.with_suffix(".txt")
     wanted.write_text(" ".join([f"ziglang=={ZIG}", *(f"--hash={each}" for each in ZIG_HASHES)]))
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes", "--only-binary=:all:"]
-    _run([*pip, "--target", str(folder / "site"), "--requirement", str(wanted)], {})
+    _run([*pip, "--target", str(home), "--requirement", str(wanted)], {})
 
 
 def _run(command: list[str], environment: Mapping[str, str]) -> str:
