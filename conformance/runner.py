@@ -26,7 +26,18 @@ from conformance.pages import line_matches, matches, pattern
 from conformance.plan import Plan
 from conformance.results import Outcome, Verdict
 from conformance.setting import Setting, Skipped
-from conformance.settle import AWAY_TIME, SETTLE_TIME, Guard, Passage, Watch, denied, denies, follow, passages
+from conformance.settle import (
+    AWAY_TIME,
+    LATE_TIME,
+    SETTLE_TIME,
+    Guard,
+    Passage,
+    Watch,
+    denied,
+    denies,
+    follow,
+    passages,
+)
 from conformance.stage import Stage, perform, prepare
 from conformance.tools.build import binary
 
@@ -148,6 +159,7 @@ class _Run:
         self.recording = recorded.load(case) if plan.reference == "recorded" else []
         self.settling = False
         self.was_away = False
+        self.is_late = False
         self.guards: list[list[Guard]] = []
         self.silent: Counter[str] = Counter()
 
@@ -231,15 +243,16 @@ class _Run:
                 await self._change(change)
             done.set()
             await asyncio.gather(*following)
+            self.is_late = self.is_late or not all(watch.right for watched in watches for watch in watched)
         finally:
             for task in following:
                 task.cancel()
             await asyncio.gather(*following, return_exceptions=True)
 
     def _patience(self, changes: Sequence[Change | Write]) -> float:
-        """Longer from the first time on that the API is away."""
+        """Longer from the first time on that the API is away; short once a change did not show in time."""
         self.was_away = self.was_away or any(isinstance(change, Outage) for change in changes)
-        return AWAY_TIME if self.was_away else SETTLE_TIME
+        return LATE_TIME if self.is_late else AWAY_TIME if self.was_away else SETTLE_TIME
 
     async def _change(self, change: Change | Write) -> None:
         if isinstance(change, Change):

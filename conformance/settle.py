@@ -22,6 +22,9 @@ SETTLE_TIME = 10.0
 AWAY_TIME = 40.0
 """The same once the API was away: clients wait before they try again, client-go up to 30 seconds."""
 
+LATE_TIME = 2.0
+"""The same in a case that has failed already by a change that did not show: it shall come to an end."""
+
 PAUSE = 0.002
 """Seconds between two looks at first; they grow with the time that went by, so that times stay exact to a fiftieth."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil
 
@@ -51,8 +51,3 @@ def summary(verdicts: Iterable[Verdict]) -> Iterator[tuple[str, str]]:
             ),
             "",
         )
-
-
-def by_server(verdicts: Iterable[Verdict]) -> Mapping[str, Mapping[str, float]]:
-    """The same as plain numbers, for reports."""
-    return {server: vars(found) for server, found in times(verdicts).items()}

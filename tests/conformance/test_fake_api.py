@@ -58,6 +58,49 @@ async def test_watch_from_a_version_tells_what_came_later(api: FakeApi, session:
         assert await events(response, 1) == [("ADDED", "late")]
 
 
+async def test_a_watch_from_a_version_tells_of_deletions(api: FakeApi, session: aiohttp.ClientSession) -> None:
+    api.delete("Service", "shop", "db")
+    async with session.get(SERVICES, params={"watch": "true", "resourceVersion": "1002"}) as response:
+        assert await events(response, 1) == [("DELETED", "db")]
+
+
+async def test_a_watch_from_a_forgotten_version_is_gone(api: FakeApi, session: aiohttp.ClientSession) -> None:
+    api.restart()
+    async with session.get(SERVICES, params={"watch": "true", "resourceVersion": "1002"}) as response:
+        error = json.loads(await response.content.readline())
+        assert (error["type"], error["object"]["code"]) == ("ERROR", 410)
+        assert await response.content.readline() == b"", "the watch ends"
+
+
+async def test_watches_expire(api: FakeApi, session: aiohttp.ClientSession) -> None:
+    async with session.get(SERVICES, params={"watch": "true", "resourceVersion": "1002"}) as response:
+        api.expire()
+        error = json.loads(await response.content.readline())
+        assert (error["type"], error["object"]["code"]) == ("ERROR", 410)
+    async with session.get(SERVICES) as response:
+        assert (await response.json())["metadata"]["resourceVersion"] == str(api.version)
+
+
+async def test_a_patch_modifies(api: FakeApi, session: aiohttp.ClientSession) -> None:
+    async with session.get(SERVICES, params={"watch": "true", "resourceVersion": "1002"}) as response:
+        api.patch("Service", "shop", "web", {"metadata": {"labels": {"tier": None, "new": "x"}}})
+        event = json.loads(await response.content.readline())
+        assert (event["type"], event["object"]["metadata"]["labels"]) == ("MODIFIED", {"new": "x"})
+
+
+@pytest.mark.parametrize(
+    ("old", "patch", "merged"),
+    [
+        ({"a": 1, "b": {"c": 2}}, {"b": {"d": 3}}, {"a": 1, "b": {"c": 2, "d": 3}}),
+        ({"a": 1, "b": 2}, {"a": None}, {"b": 2}),
+        ({"a": [1, 2]}, {"a": [3]}, {"a": [3]}),
+        ({"a": "text"}, {"a": {"b": None, "c": 1}}, {"a": {"c": 1}}),
+    ],
+)
+def test_merge_patches_of_rfc_7386(old: Any, patch: Any, merged: Any) -> None:
+    assert fake_api.merge(old, patch) == merged
+
+
 async def test_an_object_that_leaves_the_selection_is_deleted(api: FakeApi, session: aiohttp.ClientSession) -> None:
     params = {"watch": "true", "resourceVersion": "1002", "labelSelector": "tier=front"}
     async with session.get(SERVICES, params=params) as response:
