@@ -11,6 +11,7 @@ from typing import Protocol
 
 from conformance import generated, runner
 from conformance.blocks import CaseError
+from conformance.clients import jobs as clients
 from conformance.plan import Plan
 from conformance.results import Outcome
 from conformance.setting import Job, Setting, Skipped, Waits
@@ -19,7 +20,7 @@ from conformance.spec import jobs as spec
 
 def load_jobs(plan: Plan, filters: Sequence[str] = ()) -> list[Job]:
     """The jobs of a run whose name holds one of the filters. Raises `CaseError`, also for a filter no name holds."""
-    jobs: list[Job] = [*runner.jobs(plan), *generated.jobs(plan), *spec.jobs(plan)]
+    jobs: list[Job] = [*runner.jobs(plan), *generated.jobs(plan), *spec.jobs(plan), *clients.jobs(plan)]
     for text in filters:
         _check_filter(text, [job.name for job in jobs])
     return [job for job in jobs if not filters or any(text in job.name for text in filters)]
