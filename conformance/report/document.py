@@ -44,7 +44,7 @@ def document(run: Run, texts: Mapping[str, str]) -> Document:
         },
         "differences": _differences(run),
         "departures": _departures(run),
-        "changes": {server: dict(found) for server, found in changes.by_server(run.verdicts).items()},
+        "changes": {server: asdict(found) for server, found in changes.times(run.verdicts).items()},
         "jobs": [_job(outcome) for outcome in run.outcomes],
     }
 

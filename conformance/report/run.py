@@ -90,7 +90,7 @@ class Run:
     @property
     def shortcomings(self) -> list[str]:
         """What fails a run though each of its checks holds."""
-        found = [f"difference {name} is listed and never shown" for name in self.never_shown]
+        found = [f"listed and never shown: {', '.join(self.never_shown)}"] if self.never_shown else []
         if self.strict and self.skipped:
             found.append(f"{_counted(len(self.skipped), 'job')} skipped")
         if self.interrupted:
