@@ -155,7 +155,7 @@ function drawWalk(details) {
 function walkRow(check) {
   const got = Object.values(check.walks.seen)[0]?.got ?? "";
   const right = element("span", { class: "right small got" }, shortened(got, 280));
-  const text = check.text && check.text !== check.place ? ` — ${check.text}` : "";
+  const text = check.text && !check.place.startsWith(check.text) ? ` — ${check.text}` : "";
   const summary = element("summary", {}, check.place, element("span", { class: "about" }, text), right);
   const failed = check.faults ? " failed" : "";
   const made = element("details", { class: `walk${failed}`, id: `walk-${check.number}`, "data-walk": check.number });

@@ -104,21 +104,19 @@ def _kinds(found: Document) -> list[tuple[str, str, list[Any]]]:
 def _resolvers(found: Document) -> list[dict[str, Any]]:
     """One entry for each job in which clients were watched."""
     entries = []
+    servers = [server["name"] for server in found["servers"]]
     for index, job in enumerate(found["jobs"]):
         walked = [check for check in job["checks"] if check.get("walks")]
         if walked:
             entries.append({"job": index, "name": job["name"], "about": job["about"], "checks": len(walked),
-                            "problems": sum(map(_failed, walked)), "asked": _asked(walked)})  # fmt: skip
+                            "problems": sum(map(_failed, walked)), "asked": _asked(walked, servers)})  # fmt: skip
     return entries
 
 
-def _asked(checks: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+def _asked(checks: Sequence[Mapping[str, Any]], servers: Sequence[str]) -> dict[str, int]:
     """How many questions the clients sent to each server."""
-    asked: dict[str, int] = {}
-    for check in checks:
-        for server, walk in check["walks"].items():
-            asked[server] = asked.get(server, 0) + len(walk["asked"])
-    return asked
+    seen = [check["walks"] for check in checks]
+    return {server: sum(len(walks[server]["asked"]) for walks in seen if server in walks) for server in servers}
 
 
 def _failed(check: Mapping[str, Any]) -> bool:
