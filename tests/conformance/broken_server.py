@@ -30,7 +30,12 @@ def dropped_record(query: bytes, reply: bytes) -> bytes:
 
 def wrong_ttl(query: bytes, reply: bytes) -> bytes:
     """TTLs are one second too long."""
-    return _changed(reply, lambda record: [setattr(rr, "ttl", rr.ttl + 1) for rr in record.rr])
+
+    def lengthen(record: DNSRecord) -> None:
+        for rr in record.rr:
+            rr.ttl += 1
+
+    return _changed(reply, lengthen)
 
 
 def lower_cased_question(query: bytes, reply: bytes) -> bytes:
