@@ -101,7 +101,7 @@ class ClientJob:
 
     def _read(self, ran: Ran, made: Probe) -> str:
         try:
-            return self.resolver.read(ran.output, made.lookup.want)
+            return str(self.resolver.read(ran.output, made.lookup.want))
         except (json.JSONDecodeError, KeyError) as error:
             return f"unreadable ({error}): {ran.output}{ran.errors}"
 
@@ -117,13 +117,13 @@ def judge(wanted: Expectation, observed: Observed) -> tuple[str, ...]:
     """How what was observed departs from what must be."""
     if observed.error:
         return (observed.error,)
-    result = () if observed.got == wanted.got else (f"got {observed.got!r}, not {wanted.got!r}",)
+    result = () if observed.got == wanted.got else (f"got {observed.got!r}, not {str(wanted.got)!r}",)
     return (*wanted.faults(observed.asked), *result)
 
 
 def compare(observed: dict[str, Observed]) -> tuple[str, ...]:
     """How the last server led its client elsewhere than the first: other questions, or another result."""
-    (first_name, first), *_, (_, last) = observed.items()
+    (first_name, first), last = next(iter(observed.items())), list(observed.values())[-1]
     if first.error or last.error:
         return ()
     faults = [f"got {last.got!r}, with {first_name} {first.got!r}"] if first.got != last.got else []
