@@ -23,6 +23,8 @@ WIDTH = 880
 CELL = (30, 26)
 """Width and height of a requirement."""
 
+MARGIN = 16
+
 GAP = 4
 ROW = 26
 """Height of a resolver's row."""
@@ -31,10 +33,11 @@ STYLE = """
 text { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; fill: #16202c; }
 .title { font-size: 20px; font-weight: 600; } .head { font-weight: 600; } .soft { fill: #5b6776; }
 .number { font-size: 10px; text-anchor: middle; } .right { text-anchor: end; }
-.cell { fill: #eef1f4; } .passes { fill: #2f9e63; } .departs { fill: #e0a21b; } .fails { fill: #cf3a30; }
+.ground { fill: #fff; } .cell { fill: #eef1f4; }
+.passes { fill: #2f9e63; } .departs { fill: #e0a21b; } .fails { fill: #cf3a30; }
 .waits, .skipped, .not-covered { fill: #b9c2cc; } .s0 { fill: #2459c8; } .s1 { fill: #c2570c; } .s2 { fill: #7a3fb0; }
 @media (prefers-color-scheme: dark) {
-  text { fill: #e6ebf1; } .soft { fill: #98a4b3; }
+  text { fill: #e6ebf1; } .soft { fill: #98a4b3; } .ground { fill: #10151b; }
   .cell { fill: #202934; } .waits, .skipped, .not-covered { fill: #4a5665; }
   .s0 { fill: #7aa7ff; } .s1 { fill: #ffa45c; } .s2 { fill: #c79bf2; }
 }
@@ -61,8 +64,11 @@ class Sheet:
 
     def finish(self) -> str:
         """The whole as text."""
-        height = f"{self.y + 8:g}"
-        self.root.attrib |= {"width": str(WIDTH), "height": height, "viewBox": f"0 0 {WIDTH} {height}"}
+        width, height = WIDTH + 2 * MARGIN, self.y + 2 * MARGIN
+        place = {"x": f"{-MARGIN}", "y": f"{-MARGIN}", "width": f"{width}", "height": f"{height:g}"}
+        self.root.insert(1, ElementTree.Element("rect", {**place, "class": "ground"}))
+        self.root.attrib |= {"width": f"{width}", "height": f"{height:g}"}
+        self.root.attrib["viewBox"] = f"{-MARGIN} {-MARGIN} {width} {height:g}"
         ElementTree.indent(self.root)
         return ElementTree.tostring(self.root, encoding="unicode") + "\n"
 
@@ -83,11 +89,13 @@ def draw(found: Document) -> str:
 
 
 def _title(sheet: Sheet, found: Document) -> None:
-    sheet.y += 26
+    sheet.y += 18
     servers = [server["version"] or server["name"] for server in found["servers"]]
     sheet.text(0, " beside ".join(servers), "title")
     sheet.y += 22
-    sheet.text(0, f"{found['result']['conclusion']}, in {duration(found['seconds'])}; {found['started'][:10]}", "soft")
+    result = found["result"]
+    checks = f"{result['word']}: {result['counts']['checks']:,} checks, {result['counts']['problems']} problems"
+    sheet.text(0, f"{checks}, in {duration(found['seconds'])}; {found['started'][:10]}", "soft")
     sheet.y += 12
 
 

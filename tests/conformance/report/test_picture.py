@@ -47,7 +47,7 @@ def test_words() -> None:
     shown = texts(draw(FOUND))
     assert shown[:2] == [
         "pydns-0.1.0 beside CoreDNS-1.14.7",
-        "does not hold: 1 problem (17 checks), in 1 min 23 s; 2026-11-30",
+        "does not hold: 17 checks, 1 problems, in 1 min 23 s; 2026-11-30",
     ]
     assert shown[-6:] == ["glibc", "3 look-ups", "18 / 18", "go", "3 look-ups", "18 / 18"]
 
