@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from conformance.spec.demand import Demand, judge
 from conformance.spec.ground import GroundError, Server
@@ -18,18 +18,28 @@ PAUSE = 0.1
 
 
 async def settle(server: Server, demands: Sequence[Demand], seconds: float = SETTLE_TIME) -> None:
-    """Returns once the names of the last Services (by name) are served. Raises `GroundError` with what was said."""
+    """Returns once the names that were created last are served, or when time is up and some of them are.
+
+    Raises `GroundError`, with what was said, when none is.
+    """
     chosen = sentinels(demands)
     deadline = asyncio.get_running_loop().time() + seconds
     well = 0
     while well < IN_A_ROW:
-        faults = [(demand, fault) for demand in chosen for fault in await _faults(server, demand)]
+        faults = {demand: found for demand in chosen if (found := await _faults(server, demand))}
         well = 0 if faults else well + 1
         if faults and asyncio.get_running_loop().time() > deadline:
-            demand, fault = faults[0]
-            raise GroundError(f"{server.name} does not serve {demand.question.text} after {seconds:.0f} s: {fault}")
+            _give_up(server, faults, len(chosen), seconds)
+            return
         if faults:
             await asyncio.sleep(PAUSE)
+
+
+def _give_up(server: Server, faults: Mapping[Demand, tuple[str, ...]], asked: int, seconds: float) -> None:
+    """A server that serves nothing serves other objects; one that serves some is to be judged by all demands."""
+    if len(faults) == asked:
+        demand, said = next(iter(faults.items()))
+        raise GroundError(f"{server.name} does not serve {demand.question.text} after {seconds:.0f} s: {said[0]}")
 
 
 async def _faults(server: Server, demand: Demand) -> tuple[str, ...]:

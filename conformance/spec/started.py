@@ -26,6 +26,9 @@ CASE = Path(__file__).parent / "servers.case"
 
 DEFAULT_ZONE = "cluster.local."
 
+SETTLE_TIME = 15.0
+"""Seconds within which a server on this machine must serve what was there before it started."""
+
 OUTSIDE = {"www.example.com.": ("93.184.216.34", "2606:2800:220:1::1")}
 """What the scripted upstream says."""
 
@@ -58,7 +61,7 @@ async def started(setting: Setting) -> AsyncIterator[Ground]:
         servers = [await _server(stack, case, name, api.line, plan) for name in plan.started]
         wanted = demands(objects, zone, OUTSIDE)
         for server in servers:
-            await settle(server, wanted)
+            await settle(server, wanted, SETTLE_TIME)
         yield Ground(servers, wanted, api.kind, zone=zone)
 
 
