@@ -38,7 +38,7 @@ class Root(Enum):
     SKIP = auto()
     """Nothing."""
     MALFORMED = auto()
-    """A name with an empty label, which no server answers."""
+    """A name that cannot be sent as it is: its last octet is no label. No server answers it."""
 
 
 class Long(Enum):
@@ -50,6 +50,8 @@ class Long(Enum):
     """The rest of the list is not tried, the name itself is."""
     FAIL = auto()
     """The look-up fails before anything is asked."""
+    IN_TURN = auto()
+    """The look-up fails when it is its turn."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +80,11 @@ MUSL_OLD = Rules(Family.SEARCH_OR_NAME, most_ndots=15, most_line=254, root=Root.
 """musl before 1.2.4. Its line buffer has 256 octets, a newline and a final zero among them."""
 MUSL = Rules(Family.SEARCH_OR_NAME, most_ndots=15, most_line=254, root=Root.SKIP)
 GO = Rules(Family.TRY_ALL, most_ndots=15, bad_ndots=0, root=Root.SKIP)
-CARES = Rules(
-    Family.TRY_ALL, bad_ndots=0, most_line=511, most_nameservers=None, unique=True, root=Root.ONCE, long=Long.FAIL
-)
+CARES = Rules(Family.TRY_ALL, most_line=511, most_nameservers=None, unique=True, root=Root.ONCE, long=Long.IN_TURN)
 CARES_QUERY = Rules(Family.NEVER, most_nameservers=None)
 DNSPYTHON = Rules(Family.TRY_ALL, most_nameservers=None, root=Root.AGAIN, long=Long.FAIL)
-BUSYBOX = Rules(Family.BUSYBOX, cut_line=511, most_nameservers=None)
+BUSYBOX = Rules(Family.BUSYBOX, cut_line=511, most_nameservers=None, root=Root.MALFORMED)
+"""A search list of `.` alone is none at all."""
 BIND = Rules(Family.SEARCH_OR_NAME, most_domains=8, root=Root.AGAIN)
 
 
@@ -108,7 +109,7 @@ def order(name: str, listed: Sequence[str], ndots: int, family: Family) -> list[
 def candidates(rules: Rules, name: str, conf: ResolvConf) -> list[str]:
     """The absolute names, with their final dots, that a resolver tries one after the other.
 
-    Raises `NameTooLong` where one of them ends the look-up at once.
+    `Long.IN_TURN` leaves those in that are too long. Raises `NameTooLong` where one of them ends it all at once.
     """
     domains = search_list(rules, conf)
     tried = [f"{name}." if domain == "." else f"{name}.{domain}" for domain in domains]
@@ -123,14 +124,19 @@ def candidates(rules: Rules, name: str, conf: ResolvConf) -> list[str]:
 
 def _short(rules: Rules, tried: Sequence[str]) -> list[str]:
     """Those that are not too long for a name, by the resolver's way with those that are."""
-    fits = [len(name.removesuffix(".")) <= MOST_NAME for name in tried]
-    if all(fits):
+    fits = [not too_long(name) for name in tried]
+    if all(fits) or rules.long is Long.IN_TURN:
         return list(tried)
     if rules.long is Long.FAIL:
         raise NameTooLong(tried[fits.index(False)])
     if rules.long is Long.END:
         return list(tried[: fits.index(False)])
     return [name for name, fit in zip(tried, fits, strict=True) if fit]
+
+
+def too_long(name: str) -> bool:
+    """Whether a name has no place in a message."""
+    return len(name.removesuffix(".")) > MOST_NAME
 
 
 def search_list(rules: Rules, conf: ResolvConf) -> list[str]:
@@ -141,6 +147,8 @@ def search_list(rules: Rules, conf: ResolvConf) -> list[str]:
     domains = line[: rules.cut_line].split()[1:]
     if rules.unique:
         domains = _unique(domains)
+    if rules.family is Family.BUSYBOX and domains == ["."]:
+        return []
     if rules.root is Root.SKIP:
         domains = [domain for domain in domains if domain != "."]
     return domains[: rules.most_domains]

@@ -76,7 +76,7 @@ class Answer:
 
 
 World = Callable[[str, str], Answer]
-"""What the right server answers to an absolute name (with its final dot) and a type."""
+"""What the right server answers to an absolute name (with its final dot, in letters of either case) and a type."""
 
 
 class Failure(StrEnum):

@@ -71,12 +71,15 @@ class _Asker:
         self._tool = tool
         self._servers = nameservers(BIND, conf)
         self._tries = tool.tries or number(conf, "attempts", TRIES)
+        self._tcp = False
 
     def ask(self, name: str, qtype: str) -> Answer:
-        """The answer in the end, over TCP where UDP was not enough."""
+        """The answer in the end: once a reply was truncated, all further questions go over TCP."""
         answer = self.wire.over_udp(name, qtype)
-        self.wire.send(name, [qtype], self._times(answer))
-        if answer.kind is Kind.TRUNCATED:
+        if not self._tcp:
+            self.wire.send(name, [qtype], self._times(answer))
+            self._tcp = answer.kind is Kind.TRUNCATED
+        if self._tcp:
             self.wire.send(name, [qtype], transport="tcp")
         return whole(answer)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from conformance.clients.candidates import BUSYBOX, candidates, nameservers
 from conformance.clients.model import Answer, Failure, Kind, Lookup, ResolvConf, World, got
@@ -14,26 +15,39 @@ SENDINGS = 2
 
 
 def busybox(conf: ResolvConf, lookup: Lookup, world: World) -> Expectation:
-    """All candidates and types at once, and every reply is printed; a truncated one is taken as it is."""
+    """All candidates and types at once, and every reply is printed; a truncated one is taken as it is.
+
+    Seen on the wire: `.` among other search domains makes a question that cannot be sent, and none after it is.
+    """
     wire = Wire(world)
     names = candidates(BUSYBOX, lookup.name, conf)
     asked = [(name, qtype) for qtype in types_of(lookup.want) for name in names]
-    answers = [wire.over_udp(name, qtype) for name, qtype in asked]
-    silent = all(answer.kind is Kind.TIMEOUT for answer in answers)
-    sendings = SENDINGS * (nameservers(BUSYBOX, conf) if silent else 1)
+    sendable = list(takewhile(lambda question: ".." not in question[0], asked))
+    servers = nameservers(BUSYBOX, conf)
+    if sendable != asked:
+        wire.wave(*(Question(name, qtype, least=servers, most=servers) for name, qtype in sendable))
+        return wire.end(Failure.TRY_AGAIN)
+    return _ask(asked, wire, servers)
+
+
+def _ask(asked: Sequence[tuple[str, str]], wire: Wire, servers: int) -> Expectation:
+    """All questions to the first server, to the next one only if no reply comes; doubles are sent as such."""
+    answers = {question: wire.over_udp(*question) for question in asked}
+    silent = all(answer.kind is Kind.TIMEOUT for answer in answers.values())
+    sendings = SENDINGS * (servers if silent else 1)
     again = 2 * len(asked)
     questions = [
-        _question(name, qtype, answer, sendings, again) for (name, qtype), answer in zip(asked, answers, strict=True)
+        _question(*question, answer, asked.count(question), sendings, again) for question, answer in answers.items()
     ]
     wire.wave(*questions, resends=again)
-    return wire.end(Failure.TRY_AGAIN if silent else _result(answers))
+    return wire.end(Failure.TRY_AGAIN if silent else _result(list(answers.values())))
 
 
-def _question(name: str, qtype: str, answer: Answer, sendings: int, again: int) -> Question:
+def _question(name: str, qtype: str, answer: Answer, copies: int, sendings: int, again: int) -> Question:
     """SERVFAIL is asked again at once, twice as often as there are questions, all of them together."""
     if answer.kind is Kind.SERVFAIL:
-        return Question(name, qtype, most=1 + again)
-    times = sendings if answer.kind is Kind.TIMEOUT else 1
+        return Question(name, qtype, least=copies, most=copies + again)
+    times = copies * (sendings if answer.kind is Kind.TIMEOUT else 1)
     return Question(name, qtype, least=times, most=times)
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.clients.candidates import CARES, CARES_QUERY, NameTooLong, candidates, nameservers, number
-from conformance.clients.model import Answer, Failure, Kind, Lookup, ResolvConf, World, got
+from conformance.clients.candidates import CARES, CARES_QUERY, candidates, nameservers, number, too_long
+from conformance.clients.model import Answer, Failure, Kind, Lookup, ResolvConf, Want, World, got
 from conformance.clients.walks.expectation import Expectation, Question
-from conformance.clients.walks.wire import EDNS, FAILING, Wire, types_of, whole
+from conformance.clients.walks.wire import EDNS, FAILING, PLAIN, Wire, types_of, whole
 
 NODE_TRIES = 4
 """Whatever `attempts` says."""
@@ -19,14 +19,13 @@ DENIALS = {Kind.NXDOMAIN: Failure.NOT_FOUND, Kind.NODATA: Failure.NO_DATA}
 
 
 def cares(conf: ResolvConf, lookup: Lookup, world: World) -> Expectation:
-    """getaddrinfo for addresses, search for SRV: denials lead on, errors end it, but for a name of one label."""
-    wire = Wire(world, EDNS)
+    """getaddrinfo for addresses, search for SRV: denials lead on, errors end it, but for a name of one label.
+
+    pycares, as seen on the wire, searches without EDNS.
+    """
+    wire = Wire(world, PLAIN if lookup.want is Want.SRV else EDNS)
     search = _Search(conf, types_of(lookup.want), wire)
-    try:
-        names = candidates(CARES, lookup.name, conf)
-    except NameTooLong:
-        return wire.end(Failure.FAILED)
-    return wire.end(search.search(names))
+    return wire.end(search.search(candidates(CARES, lookup.name, conf)))
 
 
 class _Search:
@@ -36,17 +35,22 @@ class _Search:
         self._types = types
         self._wire = wire
         self._tries = number(conf, "attempts", 3) * nameservers(CARES, conf)
+        self._by_search = types == ("SRV",)
         self._nodata = False
 
     def search(self, names: Sequence[str]) -> str:
         """What the program reports."""
         result: str = Failure.NOT_FOUND
         for name in names:
+            if too_long(name):
+                return Failure.FAILED
             answers = self._wire.over_udp_each(name, self._types)
             self._send(name, answers)
             answers = [whole(answer) for answer in answers]
             if found := got(found for answer in answers for found in answer.found):
                 return found
+            if self._by_search and answers[0].kind is Kind.DANGLING:
+                return Failure.NO_DATA
             result = self._failure(answers)
             if result not in DENIALS.values() and name.count(".") > 1:
                 return result
@@ -70,7 +74,8 @@ class _Search:
 
     def _question(self, name: str, qtype: str, answer: Answer, enough: bool) -> Question:
         if answer.kind is Kind.FORMERR:
-            return Question(name, qtype, least=2, most=2)
+            times = 1 if self._by_search else 2
+            return Question(name, qtype, least=times, most=times)
         if answer.kind not in RETRIED or (enough and answer.kind is Kind.TIMEOUT):
             return Question(name, qtype)
         return Question(name, qtype, least=1 if enough else self._tries, most=self._tries)

@@ -1,21 +1,24 @@
 """glibc: getaddrinfo and res_search, and every program that calls them (reference: resolvers, sections 2, 4 and 5).
 
-After resolv/res_query.c, resolv/res_send.c and nss_dns/dns-host.c of glibc 2.36.
+After resolv/res_query.c, resolv/res_send.c, nss_dns/dns-host.c and sysdeps/posix/getaddrinfo.c of glibc 2.36.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from conformance.clients.candidates import GLIBC, candidates, nameservers, number, option
+from conformance.clients.candidates import GLIBC, candidates, nameservers, ndots, number, option
 from conformance.clients.model import Answer, Failure, Kind, Lookup, ResolvConf, Want, World, got
 from conformance.clients.walks.expectation import Expectation, Question
 from conformance.clients.walks.wire import PLAIN, Wire, types_of, whole
 
 EDNS0 = 1200
 """Octets that `options edns0` announces."""
+BUFFER = 1024
+"""Octets of getaddrinfo's first buffer for addresses of both families; each takes 40, and one name is there too."""
+TUPLE = 40
 UNHEARD = frozenset({Kind.SERVFAIL, Kind.NOTIMP, Kind.REFUSED, Kind.LAME})
 """Replies that are as good as none: the next server is asked, the same one again if it is the only one."""
 
@@ -40,58 +43,96 @@ GETADDRINFO = {
 """getaddrinfo has no word for NO_RECOVERY and says EAI_NONAME."""
 RES_SEARCH = GETADDRINFO | {_Error.NO_RECOVERY: Failure.FAILED}
 WALKS_ON = frozenset({_Error.NOT_FOUND, _Error.NO_DATA, _Error.SERVFAIL})
+UNHEARD_OF = frozenset({_Error.TRY_AGAIN, _Error.SERVFAIL})
 
 
 @dataclass(frozen=True)
 class _Reply:
-    """What one candidate gave: an error, or what was found (nothing, for a CNAME that leads nowhere)."""
+    """What one candidate or all of them gave: an error, or what was found (nothing, for a CNAME that leads nowhere).
+
+    `last` is the error of the candidate asked last, which may not be the one that is told.
+    """
 
     error: _Error | None
     found: tuple[str, ...] = ()
+    last: _Error | None = None
 
 
 def glibc(conf: ResolvConf, lookup: Lookup, world: World) -> Expectation:
-    """getaddrinfo for addresses, res_search for SRV."""
-    room = PLAIN if option(conf, "edns0") is None else EDNS0
-    wire = Wire(world, room)
-    reply = _Search(conf, types_of(lookup.want), wire).search(lookup.name)
+    """getaddrinfo without AI_CANONNAME, as Python and Node call it too; res_search for SRV.
+
+    For A alone getaddrinfo calls gethostbyname2_r. That one, as seen on the wire, forgets a server's failure unless
+    the last candidate met it, and has another word for a CNAME that leads nowhere.
+    """
+    search = _Search(conf, lookup, world)
+    reply = search.search(lookup.name)
+    if lookup.want is Want.A and reply.error in UNHEARD_OF and reply.last not in UNHEARD_OF:
+        reply = _Reply(_Error.NOT_FOUND)
     words = RES_SEARCH if lookup.want is Want.SRV else GETADDRINFO
-    if reply.error is not None:
-        return wire.end(words[reply.error])
-    return wire.end(got(reply.found) or words[_Error.NO_DATA])
+    alone = lookup.want in {Want.A, Want.SRV}
+    return search.end(words[reply.error] if reply.error else _found(reply, alone))
+
+
+def java(conf: ResolvConf, lookup: Lookup, world: World) -> Expectation:
+    """Java's InetAddress: getaddrinfo with AI_CANONNAME."""
+    search = _Search(conf, lookup, world)
+    reply = search.search(lookup.name)
+    return search.end(GETADDRINFO[reply.error] if reply.error else _found(reply, alone=False))
 
 
 def node_lookup(conf: ResolvConf, lookup: Lookup, world: World) -> Expectation:
-    """Node's dns.lookup: getaddrinfo, whose EAI_NODATA it reports as ENOTFOUND."""
-    expected = glibc(conf, lookup, world)
+    """Node's dns.lookup: getaddrinfo for the name in lower case; its EAI_NODATA is reported as ENOTFOUND."""
+    expected = glibc(conf, replace(lookup, name=lookup.name.lower()), world)
     return Expectation(expected.waves, expected.got.replace(Failure.NO_DATA, Failure.NOT_FOUND))
+
+
+def _found(reply: _Reply, alone: bool) -> str:
+    return got(reply.found) or (Failure.NO_DATA if alone else Failure.NOT_FOUND)
 
 
 class _Search:
     """`__res_context_search` over one file, for one or two types at once."""
 
-    def __init__(self, conf: ResolvConf, types: Sequence[str], wire: Wire) -> None:
+    def __init__(self, conf: ResolvConf, lookup: Lookup, world: World) -> None:
         self._conf = conf
-        self._types = types
-        self._wire = wire
+        self._types = types_of(lookup.want)
+        self._wire = Wire(world, PLAIN if option(conf, "edns0") is None else EDNS0)
         self._times = number(conf, "attempts", 2, most=5) * nameservers(GLIBC, conf)
         self._one_at_a_time = False
 
     def search(self, name: str) -> _Reply:
         """Tries all candidates. Where one fails for good, the list ends and only the name itself is still tried."""
         as_is = name if name.endswith(".") else f"{name}."
+        as_is_first = name.endswith(".") or name.count(".") >= ndots(GLIBC, self._conf)
         names = candidates(GLIBC, name, self._conf)
+        asked: list[str] = []
         errors: list[_Error] = []
         ended = False
         for candidate in names:
-            if ended and (candidate != as_is or names[0] == as_is):
+            if ended and (candidate != as_is or as_is in asked):
                 continue
             reply = self._try(candidate)
             if reply.error is None:
+                self._wire.again(self._repetitions(candidate, reply.found))
                 return reply
-            ended |= reply.error not in WALKS_ON and (bool(errors) or candidate != as_is)
+            ended |= reply.error not in WALKS_ON and not (as_is_first and not errors)
+            asked.append(candidate)
             errors.append(reply.error)
-        return _Reply(errors[0] if names[0] == as_is else _overall(errors))
+        listed = errors[:-1] if names[-1] == as_is else errors
+        return _Reply(errors[0] if as_is_first else _overall(errors, listed), last=errors[-1])
+
+    def end(self, result: str) -> Expectation:
+        """All that was sent, and what the program reports."""
+        return self._wire.end(result)
+
+    def _repetitions(self, name: str, found: Sequence[str]) -> int:
+        """How often the whole walk is made again, as seen on the wire: each time with a buffer of twice the size."""
+        if len(self._types) == 1:
+            return 0
+        need, room, times = TUPLE * len(found) + len(name), BUFFER, 0
+        while need > room:
+            room, times = 2 * room, times + 1
+        return times
 
     def _try(self, name: str) -> _Reply:
         """One candidate: `send_dg`, and `send_vc` once a reply is truncated."""
@@ -140,6 +181,6 @@ def _read(answers: Sequence[Answer]) -> _Reply:
     return _Reply(_Error.NO_DATA if kinds <= {Kind.NODATA, Kind.LAME} else _Error.NO_RECOVERY)
 
 
-def _overall(errors: Sequence[_Error]) -> _Error:
-    """The best news of the list, else what the name itself gave at the end."""
-    return next((error for error in (_Error.NO_DATA, _Error.SERVFAIL) if error in errors[:-1]), errors[-1])
+def _overall(errors: Sequence[_Error], listed: Sequence[_Error]) -> _Error:
+    """The best news of the list, else what came last."""
+    return next((error for error in (_Error.NO_DATA, _Error.SERVFAIL) if error in listed), errors[-1])

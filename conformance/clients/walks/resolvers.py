@@ -11,7 +11,7 @@ from conformance.clients.walks.busybox import busybox
 from conformance.clients.walks.cares import cares, node_resolve
 from conformance.clients.walks.dnspython import dnspython
 from conformance.clients.walks.expectation import Expectation
-from conformance.clients.walks.glibc import glibc, node_lookup
+from conformance.clients.walks.glibc import glibc, java, node_lookup
 from conformance.clients.walks.golang import go
 from conformance.clients.walks.musl import musl, musl_old
 
@@ -36,7 +36,7 @@ RESOLVERS = {
     "node-lookup": Resolver(ADDRESSES, node_lookup),
     "node-resolve": Resolver(ONE_TYPE, node_resolve),
     "c-ares": Resolver(ALL, cares),
-    "java": Resolver(frozenset({Want.A, Want.BOTH}), glibc),
+    "java": Resolver(frozenset({Want.A, Want.BOTH}), java),
     "python": Resolver(ADDRESSES, glibc),
     "dnspython": Resolver(ONE_TYPE, dnspython),
     "busybox": Resolver(ALL, busybox),

@@ -54,6 +54,10 @@ class Wire:
         """Notes the same number of sendings for each type."""
         self.wave(*(Question(name, qtype, transport, times, times) for qtype in types))
 
+    def again(self, times: int) -> None:
+        """Notes that all so far is sent again so many times."""
+        self._waves *= 1 + times
+
     def end(self, got: str) -> Expectation:
         """All that was noted, and what the program reports."""
         return Expectation(tuple(self._waves), got)

@@ -161,11 +161,11 @@ OUTCOMES = {
         1aq > one | 1aq > one | 1aq > one | 1aq > one | 1aq > one
         1a > one | 1a > one | 1aqm > one""",
     "dangling dangling": """
-        1aq > no-data | 1aq > not-found | 1aq > no-data | 1aq 2aq > two | 1aq 2aq > two
+        1aq > not-found | 1aq > not-found | 1aq > no-data | 1aq 2aq > two | 1aq 2aq > two
         1a > no-data | 1a > no-data | 1aqm > no-data""",
     "truncated nodata": """
         1aq 1AQ > one | 1aq > not-found | 1aq 1A > one | 1a 1A 1q > one | 1aq 1A > one
-        1a 1A > one | 1a 1A > one | 1a 1A 1qm > one""",
+        1a 1A > one | 1a 1A > one | 1a 1AQM > one""",
 }
 FOUND = {"one.test.": "one", "two.test.": "two"}
 
@@ -340,10 +340,61 @@ def test_an_alias_is_what_further_types_are_asked_of() -> None:
     assert [wave.questions[0].name for wave in waves] == ["web.", "real.test.", "real.test."]
 
 
-@pytest.mark.parametrize("resolver", ["c-ares", "dnspython"])
-def test_a_candidate_too_long_for_a_name_fails_at_once(resolver: str) -> None:
+@pytest.mark.parametrize(("resolver", "asked"), [("c-ares", ["web.good.test."]), ("dnspython", [])])
+def test_a_candidate_too_long_for_a_name_fails(resolver: str, asked: list[str]) -> None:
     conf = ResolvConf(("192.0.2.53",), ("good.test", ".".join(["x" * 60] * 5)), ())
-    assert expect(resolver, conf, Lookup("web", Want.A), cluster) == Expectation((), "failed")
+    expected = expect(resolver, conf, Lookup("web", Want.A), cluster)
+    assert [wave.questions[0].name for wave in expected.waves] == asked
+    assert expected.got == "failed"
+
+
+def test_busybox_cannot_send_the_root_among_others() -> None:
+    expected = expect("busybox", ResolvConf(("192.0.2.53",), ("one.test", ".", "two.test")), Lookup("web"), cluster)
+    assert written(expected, "web", PAIR) == "1a"
+    assert expected.got == "try-again"
+
+
+def test_a_domain_listed_twice_is_asked_twice() -> None:
+    twice = ResolvConf(("192.0.2.53",), ("one.test", "one.test"))
+    sequences = {name: written(expect(name, twice, Lookup("web", Want.A), cluster), "web", PAIR) for name in RESOLVERS}
+    assert {name for name, sequence in sequences.items() if sequence == "1a Na"} == {"c-ares"}
+    assert sequences["glibc"] == sequences["go"] == "1aa Na"
+    assert sequences["busybox"] == "1a2"
+
+
+@pytest.mark.parametrize(
+    ("resolver", "failing", "last", "got"),
+    [
+        ("glibc", Kind.REFUSED, Kind.NXDOMAIN, "not-found"),
+        ("python", Kind.SERVFAIL, Kind.NXDOMAIN, "not-found"),
+        ("node-lookup", Kind.TIMEOUT, Kind.NXDOMAIN, "not-found"),
+        ("java", Kind.REFUSED, Kind.NXDOMAIN, "try-again"),
+        ("glibc", Kind.REFUSED, Kind.SERVFAIL, "try-again"),
+        ("glibc", Kind.NODATA, Kind.NXDOMAIN, "no-data"),
+    ],
+)
+def test_for_a_alone_glibc_forgets_a_failure_of_the_name_itself(
+    resolver: str, failing: Kind, last: Kind, got: str
+) -> None:
+    def answer(name: str, qtype: str) -> Answer:
+        return Answer(failing if name == "web.shop." else last)
+
+    assert expect(resolver, ResolvConf(("192.0.2.53",), PAIR), Lookup("web.shop", Want.A), answer).got == got
+
+
+@pytest.mark.parametrize(("addresses", "times"), [(25, 1), (26, 2), (45, 2), (50, 2), (51, 3)])
+def test_glibc_walks_again_when_its_buffer_is_too_small(addresses: int, times: int) -> None:
+    """40 octets for each address and the name into 1024, then into 2048 and so on."""
+    found = tuple(f"192.0.2.{number}" for number in range(addresses))
+
+    def answer(name: str, qtype: str) -> Answer:
+        if qtype == "AAAA" or "two" not in name:
+            return Answer(Kind.NXDOMAIN if "one" in name else Kind.NODATA)
+        return Answer(Kind.ANSWER, found)
+
+    both, alone = (expect("glibc", TWO, Lookup("web", want), answer) for want in (Want.BOTH, Want.A))
+    assert written(both, "web", PAIR) == " ".join(["1aq 2aq"] * times)
+    assert written(alone, "web", PAIR) == "1a 2a"
 
 
 # Expectation.faults: questions on the wire against waves.
