@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
-from conformance.case import Case, parse_cases
+from conformance.case import Case, Wait, parse_cases
 from conformance.changes import Apply
 from conformance.plan import Plan
 from conformance.results import Outcome
@@ -72,7 +72,7 @@ corefile
 
 
 def many() -> Case:
-    """Namespaces to start with, then all Services at once, then the last of them and a sample, each with its address.
+    """Namespaces to start with, then all Services at once; once the last of them is there, a sample of all.
 
     Every tenth is also asked for over TCP, for its IPv6 address, which is none, and for the name of its address.
     """
@@ -80,7 +80,9 @@ def many() -> Case:
     questions = "".join(_questions(number, thorough=place % 10 == 0) for place, number in enumerate(sample))
     (case,) = parse_cases(_MANY + questions, "e2e/scale")
     services = Apply(tuple(map(_service, range(SERVICES))))
-    return replace(case, objects=tuple(map(_namespace, range(NAMESPACES))), steps=(services, *case.steps))
+    first, *others = case.steps
+    steps = (services, first, Wait(0), *others)  # the others are not watched while the change goes on
+    return replace(case, objects=tuple(map(_namespace, range(NAMESPACES))), steps=steps)
 
 
 def _questions(number: int, thorough: bool) -> str:
