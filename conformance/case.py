@@ -169,6 +169,8 @@ class _Parser:
         names = [case.name for case in self.cases]
         if len(set(names)) != len(names):
             raise CaseError(f"{self.name}.case: two cases of one name; give each `corefile` a name of its own")
+        if any(case.cluster and case.namespaces for case in self.cases):
+            raise CaseError(f"{self.name}.case: `cluster` and `controllers` exclude each other")
         return self.cases
 
     def _close(self) -> None:
@@ -204,8 +206,8 @@ class _Parser:
         self._change(needs=tuple(block.rest.split()))
 
     def controllers(self, block: Block) -> None:
-        if not block.rest or self._current.cluster:
-            raise ValueError("controllers take NAMESPACE…, and have no named cluster")
+        if not block.rest:
+            raise ValueError("it is `controllers NAMESPACE…`")
         self._change(namespaces=tuple(block.rest.split()))
 
     def objects(self, block: Block) -> None:

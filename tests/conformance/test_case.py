@@ -1,9 +1,11 @@
 """Case files: what they say, and the place of what is wrong in them."""
 
+from itertools import islice
+
 import pytest
 
 from conformance.blocks import CaseError
-from conformance.case import Ask, Get, Wait, Write, load_cases, parse_cases
+from conformance.case import Ask, Get, Never, Wait, Write, load_cases, parse_cases, starting_objects
 from conformance.changes import Apply, Delete
 from conformance.differences import DIFFERENCES
 from conformance.expectation import TIMEOUT
@@ -120,6 +122,11 @@ def test_a_difference_replaces_what_it_names() -> None:
         ("corefile\n    .\n? a. A => NOERROR\n    differs nosuch => NXDOMAIN\n", "x.case:4: differences.py has no"),
         ("corefile\n    .\n? a. A\n    differs nosuch => NXDOMAIN\n", "x.case:4: a difference needs"),
         ("corefile\n    .\ncorefile\n    .\n", "x.case: two cases of one name"),
+        ("controllers\n", "x.case:1: it is `controllers NAMESPACE"),
+        ("cluster standard\ncontrollers shop\ncorefile\n    .\n", "x.case: `cluster` and `controllers` exclude"),
+        ("corefile\n    .\nnever asked a. A\n", "x.case:3: it is `never denied QUESTION`"),
+        ("corefile\n    .\nscale Deployment shop/web\n", "x.case:3: not enough values"),
+        ("corefile\n    .\npatch Pod 10.0.0.1\n", "x.case:3: not enough values"),
         ("upstream\n    ? a. A +sleep => NOERROR\n", "x.case:2: '\\+sleep' is none of"),
     ],
 )
@@ -138,3 +145,21 @@ def test_the_table_reads_and_is_as_large_as_promised() -> None:
 def test_every_requirement_of_the_specification_has_a_question() -> None:
     tags = {tag for case in load_cases() for step in case.questions for tag in step.question.tags}
     assert {f"R{number}" for number in range(1, 26)} <= tags
+
+
+def test_a_case_with_controllers_starts_with_its_namespaces() -> None:
+    (case,) = parse_cases("controllers one two\nobjects\n    {kind: A}\ncorefile\n    .\n", "x")
+    assert [object["metadata"]["name"] for object in islice(starting_objects(case), 2)] == ["one", "two"]
+
+
+def test_no_two_cases_share_a_namespace_with_controllers() -> None:
+    names = [name for case in load_cases() for name in case.namespaces]
+    assert sorted(set(names)) == sorted(names)
+
+
+def test_a_name_that_must_not_be_denied_is_a_check() -> None:
+    (case,) = parse_cases("corefile\n    .\nnever denied a. A [R3]\ndisconnect\n", "x")
+    never = case.steps[0]
+    assert isinstance(never, Never)
+    assert (never.question.name, never.question.tags, never.place) == ("a.", ("R3",), "x.case:3")
+    assert (case.checks, case.is_cut) == (1, True)
