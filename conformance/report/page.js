@@ -209,18 +209,45 @@ function changeRow(picture, check, y, x, layout) {
   });
 }
 
-function drawChanges(place) {
-  const changed = data.jobs.flatMap((job) => job.checks.filter((check) => check.settled)
-    .map((check) => ({ ...check, label: `${job.name}: ${check.text}` })));
+const changed = data.jobs.flatMap((job) => job.checks.filter((check) => check.settled)
+  .map((check) => ({ ...check, label: `${job.name}: ${check.text}` })));
+const slowest = Math.max(1, ...changed.flatMap((check) => Object.values(check.settled)));
+
+function sheet(labels, place) {
   const width = Math.max(place.clientWidth, 280);
-  const layout = layoutOf(changed.map((check) => check.label), width);
+  const layout = layoutOf(labels, width);
   const height = layout.bottom + 20;
-  const longest = Math.max(...changed.flatMap((check) => Object.values(check.settled)));
   const picture = drawn("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img" });
-  const x = scale(longest, layout.left, width - 22);
-  axis(picture, longest, x, 4, layout.bottom);
-  changed.forEach((check, row) => changeRow(picture, check, layout.y(row), x, layout));
+  const x = scale(slowest, layout.left, width - 22);
+  axis(picture, slowest, x, 4, layout.bottom);
   place.replaceChildren(picture);
+  return { picture, layout, x };
+}
+
+// All changes in a lane for each server.
+function drawStrip(place) {
+  const servers = data.servers.filter((server) => changed.some((check) => check.settled[server] !== undefined));
+  const { picture, layout, x } = sheet(servers, place);
+  lanes(picture, servers, layout);
+  for (const check of changed) {
+    for (const [server, time] of Object.entries(check.settled)) {
+      const dot = mark("A", "udp", data.servers.indexOf(server), x(time), layout.y(servers.indexOf(server)));
+      dot.setAttribute("opacity", 0.45);
+      picture.append(titled(dot, `${check.label}: ${milliseconds(time)}`));
+    }
+  }
+}
+
+// A lane for each change, the servers side by side.
+function drawEach(place) {
+  const { picture, layout, x } = sheet(changed.map((check) => check.label), place);
+  changed.forEach((check, row) => changeRow(picture, check, layout.y(row), x, layout));
+}
+
+function drawChanges() {
+  if (!changed.length) return;
+  drawStrip(document.getElementById("strip"));
+  if (document.getElementById("each").open) drawEach(document.getElementById("plot"));
 }
 
 // -- finding --
@@ -302,8 +329,7 @@ function listen(id, heard) {
 }
 
 function redraw() {
-  const plot = document.getElementById("plot");
-  if (plot) drawChanges(plot);
+  drawChanges();
   for (const details of document.querySelectorAll(".walk[open]")) drawWalk(details);
 }
 
@@ -315,6 +341,7 @@ function start() {
   listen("find-walk", filterWalks);
   listen("find-job", filterJobs);
   if (document.getElementById("legend")) legend();
+  document.getElementById("each")?.addEventListener("toggle", drawChanges);
   redraw();
   let width = innerWidth;
   addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; redraw(); } });

@@ -108,7 +108,7 @@ def _resolvers(found: Document) -> list[dict[str, Any]]:
     for index, job in enumerate(found["jobs"]):
         walked = [check for check in job["checks"] if check.get("walks")]
         if walked:
-            entries.append({"job": index, "name": job["name"], "about": job["about"], "checks": len(walked),
+            entries.append({"job": index, "name": job["name"], "checks": len(walked),
                             "problems": sum(map(_failed, walked)), "asked": _asked(walked, servers)})  # fmt: skip
     return entries
 

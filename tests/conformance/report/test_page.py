@@ -111,7 +111,14 @@ def test_nothing_of_a_timeline_is_drawn_before(tmp_path: Path) -> None:
 
 @in_a_browser
 def test_the_times_of_changes_are_drawn(tmp_path: Path) -> None:
-    (plot,) = re.findall(r'id="plot".*?</section>', shown(tmp_path), re.DOTALL)
+    (strip,) = re.findall(r'id="strip".*?</section>', shown(tmp_path), re.DOTALL)
+    assert len(re.findall('class="mark', strip)) == 6
+
+
+@in_a_browser
+def test_each_change_is_drawn_when_it_is_asked_for(tmp_path: Path) -> None:
+    """A link to it opens it: three changes, two servers."""
+    (plot,) = re.findall(r'id="plot".*?</section>', shown(tmp_path, "#plot"), re.DOTALL)
     assert len(re.findall('class="mark', plot)) == 6
 
 
