@@ -11,7 +11,7 @@ from conformance.clients.lab import LOST, REPLIES, Lab, Server, open_lab
 from conformance.clients.pod import Ran
 from conformance.clients.probes import LISTED, Listed, Probe, listed, probe
 from conformance.clients.selection import Row, rows
-from conformance.clients.tap import Recording
+from conformance.clients.tap import Recording, manner
 from conformance.clients.toolbox import RESOLVERS, Resolver
 from conformance.clients.walks.expectation import Expectation
 from conformance.clients.walks.resolvers import expect
@@ -36,7 +36,7 @@ class Observed:
     asked: tuple[Heard, ...] = ()
     got: str = ""
     error: str = ""
-    slowest: float = 0.0
+    manners: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,10 @@ class ClientJob:
             *listed(self.resolver.name),
             *(row for row in rows() if row.resolver == self.resolver.name),
         ]
-        running = (self._check(check, number, program, lab) for number, check in enumerate(checks))
-        outcome.verdicts += await asyncio.gather(*running)
+        async with asyncio.TaskGroup() as group:
+            checking = (self._check(check, number, program, lab) for number, check in enumerate(checks))
+            tasks = [group.create_task(each) for each in checking]
+        outcome.verdicts += [task.result() for task in tasks]
 
     async def _check(self, check: Row | Listed, number: int, program: str, lab: Lab) -> Verdict:
         """One look-up on all servers."""
@@ -83,7 +85,7 @@ class ClientJob:
         observed = await asyncio.gather(*(self._observe(made, program, server, lab) for server in lab.servers))
         by_server = dict(zip((server.name for server in lab.servers), observed, strict=True))
         wanted = expect(self.resolver.name, made.conf, made.lookup, made.world)
-        faults = {name: judge(wanted, each) for name, each in by_server.items()}
+        faults = {name: judge(wanted, each, self.resolver.manners) for name, each in by_server.items()}
         faults[lab.servers[-1].name] += compare(by_server)
         tags = (TAG, *(check.tags if isinstance(check, Listed) else ()))
         walks = {name: Walk(each.asked, each.got) for name, each in by_server.items()}
@@ -94,10 +96,15 @@ class ClientJob:
             if server.ended:
                 return Observed(error=server.ended)
             recording = Recording(server.address, REPLIES[made.kind] if made.kind else "", LOST)
-            ran = await pod.run(self.resolver.command(program, made.lookup), made.conf.text, recording, PROGRAM_LIMIT)
+            argv = self.resolver.command(program, made.lookup)
+            try:
+                ran = await pod.run(argv, made.conf.text, recording, PROGRAM_LIMIT)
+            except (ConnectionError, TimeoutError) as lost:
+                return Observed(error=f"the sandbox does not answer: {lost}")
         error = server.ended or _failure(ran)
         got = "" if error else self._read(ran, made)
-        return Observed(tuple(recording.asked), got, error, recording.slowest)
+        manners = tuple(dict.fromkeys(map(manner, recording.words)))
+        return Observed(tuple(recording.asked), got, error, manners)
 
     def _read(self, ran: Ran, made: Probe) -> str:
         try:
@@ -113,12 +120,13 @@ def _failure(ran: Ran) -> str:
     return "" if ran.output.strip() or not ran.errors else f"status {ran.status}: {ran.errors}"
 
 
-def judge(wanted: Expectation, observed: Observed) -> tuple[str, ...]:
-    """How what was observed departs from what must be."""
+def judge(wanted: Expectation, observed: Observed, manners: Sequence[str]) -> tuple[str, ...]:
+    """How what was observed departs from what must be: the questions, their flags and options, the result."""
     if observed.error:
         return (observed.error,)
     result = () if observed.got == wanted.got else (f"got {observed.got!r}, not {str(wanted.got)!r}",)
-    return (*wanted.faults(observed.asked), *result)
+    odd = [each for each in observed.manners if each not in manners]
+    return (*wanted.faults(observed.asked), *(f"asked with {each}" for each in odd), *result)
 
 
 def compare(observed: dict[str, Observed]) -> tuple[str, ...]:

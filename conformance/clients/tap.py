@@ -7,6 +7,7 @@ dead or refuses everything is played here. Knows questions as they look on the w
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import struct
 import time
@@ -23,6 +24,9 @@ RECEIVE = 65535
 RD, RA, QR = 0x0100, 0x0080, 0x8000
 
 Address = tuple[str, int]
+
+COOKIE = re.compile(r"(\+opt=10):\w+")
+"""A cookie, which is another one each time (RFC 7873)."""
 
 DROP = "DROP"
 """In place of an rcode: no reply at all."""
@@ -69,6 +73,11 @@ class Recording:
     def answered(self, heard: Heard) -> None:
         """Notes that a question has its reply."""
         self.slowest = max(self.slowest, self.milliseconds() - heard.milliseconds)
+
+
+def manner(words: str) -> str:
+    """The flags and options of a question in `Recording.words`, as `+rd +edns=1232`; a cookie without its octets."""
+    return COOKIE.sub(r"\1", words.split(" ", 4)[-1])
 
 
 def readable(packet: bytes) -> tuple[str, int]:

@@ -17,19 +17,27 @@ ADDRESSES = (Want.A, Want.AAAA, Want.BOTH)
 ONE_TYPE = (Want.A, Want.AAAA, Want.SRV)
 ALL = (*ADDRESSES, Want.SRV)
 
+EDNS, COOKIE = "+rd +edns=1232", "+rd +edns=1232 +opt=10"
+"""With an OPT record (RFC 6891), and with a cookie in it (RFC 7873), which c-ares leaves out once a server ignores it.
+To a server that fails, c-ares comes back without OPT."""
+
 JAVA_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx32m", "-XX:-UsePerfData")
 """A quick start, one look-up being all it does, and no file in /tmp that the JVMs of other sandboxes want, too."""
 
 
 @dataclass(frozen=True)
 class Resolver:
-    """One resolver: `find` gives its program and raises `Skipped` where there is none, `command` its command line."""
+    """One resolver: `find` gives its program and raises `Skipped` where there is none, `command` its command line.
+
+    `manners` are the flags and options its queries may have, in the words of `tap.manner`.
+    """
 
     name: str
     wants: tuple[Want, ...]
     find: Callable[[], str]
     command: Callable[[str, Lookup], list[str]]
     read: output.Reader = output.read_json
+    manners: tuple[str, ...] = ("+rd",)
 
 
 def _compiled(name: str) -> Callable[[], str]:
@@ -101,15 +109,15 @@ RESOLVERS = {
         Resolver("glibc", ALL, _compiled("glibc"), _plain),
         Resolver("musl-1.2.3", ADDRESSES, _compiled("musl-1.2.3"), _plain),
         Resolver("musl-1.2.5", ADDRESSES, _compiled("musl-1.2.5"), _plain),
-        Resolver("go", ALL, _compiled("go"), _plain, output.read_go),
+        Resolver("go", ALL, _compiled("go"), _plain, output.read_go, (EDNS,)),
         Resolver("node-lookup", ADDRESSES, _installed("node", check_glibc), _node("lookup")),
         Resolver("node-resolve", ONE_TYPE, _installed("node"), _node("resolve")),
-        Resolver("c-ares", ALL, _python("lookup_cares.py", "pycares"), _script),
+        Resolver("c-ares", ALL, _python("lookup_cares.py", "pycares"), _script, manners=(EDNS, COOKIE, "+rd")),
         Resolver("java", (Want.A, Want.BOTH), _java, _jvm),
         Resolver("python", ADDRESSES, _python("lookup_socket.py", check=check_glibc), _script),
         Resolver("dnspython", ONE_TYPE, _python("lookup_dnspython.py", "dns"), _script),
         Resolver("busybox", ALL, _installed("busybox"), _busybox, output.read_busybox),
-        Resolver("dig", ONE_TYPE, _installed("dig"), _dig, output.read_dig),
+        Resolver("dig", ONE_TYPE, _installed("dig"), _dig, output.read_dig, ("+rd +ad +edns=1232 +opt=10",)),
         Resolver("host", ALL, _installed("host"), _host, output.read_host),
         Resolver("nslookup", ALL, _installed("nslookup"), _nslookup, output.read_nslookup),
     )

@@ -17,6 +17,8 @@ from pathlib import Path
 
 from dnslib import RCODE, DNSRecord
 
+from conformance.ports import free_port
+
 
 def wrong_rcode(query: bytes, reply: bytes) -> bytes:
     """Every answer is a REFUSED."""
@@ -88,9 +90,7 @@ def main() -> None:
         time.sleep(60)
     corefile = Path(sys.argv[sys.argv.index("-conf") + 1]).read_text()
     port = int(re.findall(r":(\d+)", corefile)[0])
-    with socket.socket(type=socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        behind = probe.getsockname()[1]
+    behind = free_port()
     with tempfile.NamedTemporaryFile("w", suffix=".corefile") as moved:
         moved.write(corefile.replace(f":{port}", f":{behind}"))
         moved.flush()

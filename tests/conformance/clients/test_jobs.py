@@ -35,11 +35,12 @@ RIGHT = Observed(asked("web.x. A udp", "web.x. AAAA udp"), "192.0.2.7")
         (replace(RIGHT, got="not-found"), ["got 'not-found', not '192.0.2.7'"]),
         (replace(RIGHT, asked=RIGHT.asked[:1]), ["expected: web.x. AAAA udp, seen 0 times"]),
         (replace(RIGHT, asked=(*RIGHT.asked, *asked("web. A udp"))), ["not expected: web. A udp"]),
+        (replace(RIGHT, manners=("+rd", "+rd +ad")), ["asked with +rd +ad"]),
         (replace(RIGHT, error="the program was ended by signal 9"), ["the program was ended by signal 9"]),
     ],
 )
 def test_what_is_a_fault(observed: Observed, faults: list[str]) -> None:
-    assert list(judge(WANTED, observed)) == faults
+    assert list(judge(WANTED, observed, ["+rd"])) == faults
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from conformance import upstream
 from conformance.blocks import split_blocks
 from conformance.client import ask
-from conformance.clients.tap import DROP, Recording, Tap
+from conformance.clients.tap import DROP, Recording, Tap, manner
 from conformance.message import decode
 from conformance.ports import free_port
 from conformance.question import Question, parse_question
@@ -88,6 +88,18 @@ async def test_flags_and_options_are_in_the_words(tap: Tap, server: tuple[str, i
     await tap.record(recording)
     await asked(tap, "a.test. A +edns=1200 +ad")
     assert recording.words == ["a.test. IN A udp +rd +ad +edns=1200"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("a.test. IN A udp +rd", "+rd"),
+        ("a.test. IN A udp +rd +ad +edns=1232 +opt=10:6f3f776e6ccdc058", "+rd +ad +edns=1232 +opt=10"),
+        ("a.test. IN A tcp +rd +edns=1232 +opt=8:0001", "+rd +edns=1232 +opt=8:0001"),
+    ],
+)
+def test_the_manner_of_a_question(words: str, said: str) -> None:
+    assert manner(words) == said
 
 
 async def test_a_name_that_cannot_be_read_ends_in_two_dots(tap: Tap, server: tuple[str, int]) -> None:
