@@ -17,6 +17,8 @@ from pathlib import Path
 
 from dnslib import RCODE, DNSRecord
 
+from conformance.processes import tied
+
 from conformance.ports import free_port
 
 
@@ -94,7 +96,7 @@ def main() -> None:
     with tempfile.NamedTemporaryFile("w", suffix=".corefile") as moved:
         moved.write(corefile.replace(f":{port}", f":{behind}"))
         moved.flush()
-        with subprocess.Popen([sys.executable, "-m", "pydns", "-conf", moved.name]) as server:
+        with subprocess.Popen(tied([sys.executable, "-m", "pydns", "-conf", moved.name])) as server:
             try:
                 relay(port, behind, WAYS[os.environ["BREAK"]])
             finally:
