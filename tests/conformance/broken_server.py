@@ -17,9 +17,8 @@ from pathlib import Path
 
 from dnslib import RCODE, DNSRecord
 
-from conformance.processes import tied
-
 from conformance.ports import free_port
+from conformance.processes import tied
 
 
 def wrong_rcode(query: bytes, reply: bytes) -> bytes:
