@@ -15,6 +15,7 @@ from conformance.clients.walks.wire import EDNS, FAILING, PLAIN, Wire, types_of,
 NODE_TRIES = 4
 """Whatever `attempts` says."""
 RETRIED = frozenset({Kind.SERVFAIL, Kind.REFUSED, Kind.NOTIMP, Kind.TIMEOUT})
+ERRORS = FAILING | {Kind.TIMEOUT}
 DENIALS = {Kind.NXDOMAIN: Failure.NOT_FOUND, Kind.NODATA: Failure.NO_DATA}
 
 
@@ -39,7 +40,7 @@ class _Search:
         self._nodata = False
 
     def search(self, names: Sequence[str]) -> str:
-        """What the program reports."""
+        """What the program reports: what was found, the first error that ends it, or the last status."""
         result: str = Failure.NOT_FOUND
         for name in names:
             if too_long(name):
@@ -47,22 +48,30 @@ class _Search:
             answers = self._wire.over_udp_each(name, self._types)
             self._send(name, answers)
             answers = [whole(answer) for answer in answers]
-            if found := got(found for answer in answers for found in answer.found):
-                return found
-            if self._by_search and answers[0].kind is Kind.DANGLING:
-                return Failure.NO_DATA
-            result = self._failure(answers)
-            if result not in DENIALS.values() and name.count(".") > 1:
-                return result
+            found = got(found for answer in answers for found in answer.found)
+            if found or self._ends(name, answers):
+                return found or _failure(self._last(answers))
+            result = self._status(answers)
         return result
 
-    def _failure(self, answers: Sequence[Answer]) -> Failure:
-        """The status of the reply that comes last, which is the one asked for again; NODATA is remembered."""
-        failing = [answer for answer in answers if answer.kind in FAILING | {Kind.TIMEOUT}]
-        if failing:
-            return _failure(failing[-1])
-        self._nodata |= any(answer.kind is not Kind.NXDOMAIN for answer in answers)
-        return Failure.NO_DATA if self._nodata else Failure.NOT_FOUND
+    def _last(self, answers: Sequence[Answer]) -> Answer:
+        """The reply that comes last, which is the one asked for again."""
+        return next((answer for answer in reversed(answers) if answer.kind in ERRORS), answers[-1])
+
+    def _ends(self, name: str, answers: Sequence[Answer]) -> bool:
+        """Whether no other candidate is tried; two errors of a name with one label are passed over."""
+        last = self._last(answers).kind
+        if last in {Kind.SERVFAIL, Kind.REFUSED} and name.count(".") == 1:
+            return False
+        return last in ERRORS or (self._by_search and last is Kind.DANGLING)
+
+    def _status(self, answers: Sequence[Answer]) -> Failure:
+        """What is reported if nothing follows. NODATA is remembered before NXDOMAIN, by getaddrinfo before any error."""
+        last = self._last(answers)
+        self._nodata |= last.kind not in ERRORS and any(answer.kind is not Kind.NXDOMAIN for answer in answers)
+        if self._nodata and (last.kind not in ERRORS or not self._by_search):
+            return Failure.NO_DATA
+        return _failure(last)
 
     def _send(self, name: str, answers: Sequence[Answer]) -> None:
         """Both types at once, then over TCP what was truncated; nothing is asked for again once A has its answer."""

@@ -214,6 +214,7 @@ def always(kind: Kind) -> World:
         (Kind.TIMEOUT, "busybox", "1a2 2a2 1q2 2q2 > try-again"),
         (Kind.SERVFAIL, "busybox", "1a1-9 2a1-9 1q1-9 2q1-9 > try-again"),
         (Kind.REFUSED, "busybox", "1a 2a 1q 2q > refused"),
+        (Kind.REFUSED, "c-ares", "1a2q2 > refused"),
         (Kind.TIMEOUT, "nslookup", "1a2 > try-again"),
         (Kind.TIMEOUT, "host", "1a2 > try-again"),
     ],
@@ -249,6 +250,33 @@ def test_a_server_that_does_not_forward(resolver: str, cell: str) -> None:
 
     expected = expect(resolver, TWO, Lookup("web"), answer)
     assert f"{written(expected, 'web', PAIR)} > {expected.got}" == cell
+
+
+@pytest.mark.parametrize(
+    ("kind", "want", "cell"),
+    [
+        (Kind.SERVFAIL, Want.BOTH, "Na2q2 1aq 2aq > no-data"),
+        (Kind.REFUSED, Want.SRV, "Ns2 1s 2s > no-data"),
+        (Kind.TIMEOUT, Want.BOTH, "Na2q2 > try-again"),
+        (Kind.NOTIMP, Want.BOTH, "Na2q2 > refused"),
+    ],
+)
+def test_cares_passes_over_two_errors_of_a_single_label(kind: Kind, want: Want, cell: str) -> None:
+    def answer(name: str, qtype: str) -> Answer:
+        return Answer(kind if name == "web." else Kind.NODATA)
+
+    expected = expect(
+        "c-ares", ResolvConf(("192.0.2.53",), PAIR, ("ndots:0", "attempts:2")), Lookup("web", want), answer
+    )
+    assert f"{written(expected, 'web', PAIR)} > {expected.got}" == cell
+
+
+@pytest.mark.parametrize(("want", "got"), [(Want.BOTH, "no-data"), (Want.SRV, "try-again")])
+def test_cares_remembers_that_a_name_was_there(want: Want, got: str) -> None:
+    def answer(name: str, qtype: str) -> Answer:
+        return Answer(Kind.SERVFAIL if name == "web." else Kind.NODATA)
+
+    assert expect("c-ares", TWO, Lookup("web", want), answer).got == got
 
 
 def test_glibc_asks_one_after_the_other_once_a_reply_was_missing() -> None:
