@@ -171,9 +171,19 @@ async def relaying(kubectl: Kubectl, namespace: str) -> AsyncIterator[Relay]:
             listener.cancel()
             await asyncio.gather(listener, return_exceptions=True)
     finally:
-        if process.returncode is None:
-            process.kill()
-        await process.communicate()
+        await _end(process)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """The relay ends with its input, and kubectl with the relay."""
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        async with asyncio.timeout(GRACE):
+            await process.wait()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
 
 
 async def _greeting(process: asyncio.subprocess.Process) -> str:
