@@ -37,6 +37,8 @@ RCODES: Mapping[str, Failure] = {
 }
 """The rcodes that tools print; any other is `Failure.REFUSED`."""
 
+_CANNOT_FIND = r"can't find .*: ([A-Z]+)$"
+
 SILENCE = "no servers could be reached"
 """What BIND's tools and busybox print when no reply came."""
 
@@ -80,7 +82,7 @@ def read_nslookup(text: str, want: Want) -> str:
     _, _, said = text.partition("\n\n")
     pattern = r"service = .* (\S+)$" if want == Want.SRV else r"^Address: (\S+)$"
     found = re.findall(pattern, said, re.MULTILINE)
-    return _found(found, want) if found else _rcode(re.findall(r"can't find .*: ([A-Z]+)$", said, re.MULTILINE), text)
+    return _found(found, want) if found else _rcode(re.findall(_CANNOT_FIND, said, re.MULTILINE), text)
 
 
 def _rcode(rcodes: list[str], text: str) -> Failure:
@@ -90,7 +92,8 @@ def _rcode(rcodes: list[str], text: str) -> Failure:
 
 
 def read_busybox(text: str, want: Want) -> str:
-    """As nslookup; every candidate has an answer of its own, and the last one counts where nothing was found."""
+    """As nslookup, with something printed for every candidate, in any order: the worst of it where nothing is found."""
     word = read_nslookup(text, want)
-    last_is_empty = re.search(r"answer:\n*$", text)
-    return Failure.NO_DATA if word in tuple(Failure) and last_is_empty else word
+    said = {RCODES.get(rcode, Failure.REFUSED) for rcode in re.findall(_CANNOT_FIND, text, re.MULTILINE)}
+    worst = next((each for each in (Failure.TRY_AGAIN, Failure.REFUSED, Failure.NOT_FOUND) if each in said), word)
+    return worst if word in tuple(Failure) else word

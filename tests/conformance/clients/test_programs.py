@@ -23,6 +23,7 @@ from conformance.tools.build import cache_folder
 ZIG = "musl-1.2.5"
 """The one whose compiler is a large download."""
 
+EMPTY = "Non-authoritative answer:\n\n"
 NSLOOKUP = "Server:\t\t10.96.0.10\nAddress:\t10.96.0.10#53\n\n"
 DIG = ";; ->>HEADER<<- opcode: QUERY, status: {}, id: 1\n\n;; QUESTION SECTION:\n;a. IN A\n\n"
 
@@ -79,6 +80,14 @@ DIG = ";; ->>HEADER<<- opcode: QUERY, status: {}, id: 1\n\n;; QUESTION SECTION:\
             "a.",
         ),
         (output.read_busybox, f"{NSLOOKUP}** server can't find a: SERVFAIL\n\n", Want.A, "try-again"),
+        (output.read_busybox, f"{NSLOOKUP}** server can't find a: NXDOMAIN\n\n{EMPTY}", Want.A, "not-found"),
+        (output.read_busybox, NSLOOKUP + EMPTY, Want.A, "no-data"),
+        (
+            output.read_busybox,
+            f"{NSLOOKUP}** server can't find a.x: REFUSED\n\n** server can't find a: NXDOMAIN\n\n",
+            Want.A,
+            "refused",
+        ),
     ],
 )
 def test_what_output_means(read: output.Reader, text: str, want: Want, word: str) -> None:
