@@ -1,7 +1,8 @@
 """Stands for kubectl and the cluster behind it: objects are JSON files in the folder CLUSTER, which pydns can serve.
 
 Understands what the suite says to kubectl and no more. Files there change it: `refuse-VERB` and `pod-status.json` make
-it fail, `ipv4-only` takes IPv6 from its Services, `pod-port` has two ports, and what a Pod sends to one gets to the other.
+it fail, `ipv4-only` takes IPv6 from its Services; of the two ports in `pod-port`, what a Pod sends to one gets to the
+other.
 """
 
 from __future__ import annotations
