@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from conformance.api import FakeClusters
 from conformance.clients import jobs, lab, probes
 from conformance.clients.jobs import ClientJob, Observed, compare, judge
 from conformance.clients.model import Lookup
 from conformance.clients.toolbox import RESOLVERS, Resolver
 from conformance.clients.walks.expectation import Expectation, Question, Wave
+from conformance.clients.world import load_world
 from conformance.plan import Plan
 from conformance.results import Heard, Outcome
 from conformance.setting import Setting
+from conformance.stage import perform
 from conformance.suite import run_job
 
 
@@ -136,3 +139,32 @@ async def test_a_program_that_fails_is_told(run: Run, argv: tuple[str, ...], fau
     outcome = await run("nothing", ClientJob(program(*argv)))
     (said,) = {verdict.problems[0].partition(": ")[2][: len(fault)] for verdict in outcome.problems}
     assert (said, len(outcome.problems)) == (fault, len(outcome.verdicts))
+
+
+async def judged_outside(run: Run, subject: str) -> Outcome:
+    """What becomes of a job with a server that runs already."""
+    async with Setting(Plan(subject, "expected"), real_api=False) as setting:
+        return await run_job(ClientJob(RESOLVERS["dig"]), setting)
+
+
+async def test_a_server_that_runs_already_and_serves_the_world(run: Run) -> None:
+    world = load_world()
+    async with FakeClusters().open(world) as api, perform(world, "pydns", api.line, {}) as stage:
+        outcome = await judged_outside(run, f"127.0.0.1:{stage.port(1)}")
+    if outcome.skipped:
+        pytest.skip(outcome.skipped)
+    assert (outcome.problems, len(outcome.verdicts)) == ([], 3)
+
+
+@pytest.mark.parametrize(
+    ("subject", "reason"),
+    [
+        ("127.0.0.1:9", "127.0.0.1:9 does not serve what conformance/clients/world.case says: no A web.shop.svc."),
+        ("cluster", "a Pod sandbox has no way to cluster: give its ADDRESS[:PORT]"),
+    ],
+)
+async def test_a_server_that_does_not_serve_the_world_is_skipped(run: Run, subject: str, reason: str) -> None:
+    outcome = await judged_outside(run, subject)
+    if outcome.skipped.startswith("no Pod sandboxes"):
+        pytest.skip(outcome.skipped)
+    assert outcome.skipped.startswith(reason)
