@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -91,17 +92,23 @@ def listen() -> list[socket.socket]:
 
 
 def set_up(folder: Path) -> None:
-    """Addresses, host name and the files of /etc; raises `OSError` or `CalledProcessError`."""
+    """Addresses, host name and the files of /etc; raises `OSError`."""
     lines = ["link set lo up", *(f"address add {address}/32 dev lo" for address in (*ADDRESSES, POD_ADDRESSES[0]))]
     lines += [f"address add {POD_ADDRESSES[1]}/128 dev lo nodad"] if Path("/proc/net/if_inet6").exists() else []
-    subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), text=True, check=True)
+    _do(["ip", "-batch", "-"], "\n".join(lines))
     socket.sethostname(HOST_NAME)
     for name, text in {"resolv.conf": "", "hosts": HOSTS, "nsswitch.conf": NSSWITCH}.items():
         (folder / name).write_text(text)
-        subprocess.run(["mount", "--bind", str(folder / name), f"/etc/{name}"], check=True)
+        _do(["mount", "--bind", str(folder / name), f"/etc/{name}"])
     for cache in CACHES:
         if Path(cache).is_dir():
-            subprocess.run(["mount", "-t", "tmpfs", "none", cache], check=True)
+            _do(["mount", "-t", "tmpfs", "none", cache])
+
+
+def _do(argv: list[str], text: str = "") -> None:
+    done = subprocess.run(argv, input=text, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OSError(f"{argv[0]}: {(done.stderr.strip() or f'status {done.returncode}').splitlines()[0]}")
 
 
 class Runner:
@@ -150,7 +157,7 @@ class Runner:
 
 
 def main(number: int, folder: Path) -> None:
-    """Serves requests until the socket is closed; the end does not wait for a program."""
+    """Serves requests until the socket is closed, then removes the folder; the end does not wait for a program."""
     control = socket.socket(fileno=number)
     set_up(folder)
     sockets = listen()
@@ -158,8 +165,12 @@ def main(number: int, folder: Path) -> None:
     runner = Runner(control, folder)
     for line in control.makefile():
         runner.take(Request(**json.loads(line)))
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(0)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), Path(sys.argv[2]))
+    try:
+        main(int(sys.argv[1]), Path(sys.argv[2]))
+    except OSError as reason:
+        sys.exit(str(reason))
