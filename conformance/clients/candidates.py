@@ -80,7 +80,8 @@ MUSL_OLD = Rules(Family.SEARCH_OR_NAME, most_ndots=15, most_line=254, root=Root.
 """musl before 1.2.4. Its line buffer has 256 octets, a newline and a final zero among them."""
 MUSL = Rules(Family.SEARCH_OR_NAME, most_ndots=15, most_line=254, root=Root.SKIP)
 GO = Rules(Family.TRY_ALL, most_ndots=15, bad_ndots=0, root=Root.SKIP)
-CARES = Rules(Family.TRY_ALL, most_line=511, most_nameservers=None, unique=True, root=Root.ONCE, long=Long.IN_TURN)
+CARES = Rules(Family.TRY_ALL, most_line=518, most_nameservers=None, unique=True, root=Root.ONCE, long=Long.IN_TURN)
+"""What stands behind `search ` may have 511 characters: seen on the wire with 1.34.9."""
 CARES_QUERY = Rules(Family.NEVER, most_nameservers=None)
 DNSPYTHON = Rules(Family.TRY_ALL, most_nameservers=None, root=Root.AGAIN, long=Long.FAIL)
 BUSYBOX = Rules(Family.BUSYBOX, cut_line=511, most_nameservers=None, root=Root.MALFORMED)
