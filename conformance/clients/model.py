@@ -66,13 +66,14 @@ class Answer:
 
     `alias` is the name that a chain of CNAMEs in it leads to, with its final dot. `size` is how many octets the whole
     reply has, where that may be too much for UDP: it is truncated beyond what the question says it takes, 512 octets
-    without EDNS.
+    without EDNS. `recursion` is whether RA is set in it.
     """
 
     kind: Kind
     found: tuple[str, ...] = ()
     alias: str = ""
     size: int = 0
+    recursion: bool = True
 
 
 World = Callable[[str, str], Answer]

@@ -20,7 +20,7 @@ FAILURES = {Kind.NXDOMAIN: Failure.NOT_FOUND, Kind.SERVFAIL: Failure.TRY_AGAIN, 
 
 @dataclass(frozen=True)
 class Tool:
-    """What differs: what is asked of a name once its A was not denied, servers after an error, EDNS, tries."""
+    """What differs: what is asked of a name once its A was not denied, whether there is a next server, EDNS, tries."""
 
     then: tuple[str, ...] = ()
     next_server: bool = True
@@ -76,18 +76,18 @@ class _Asker:
     def ask(self, name: str, qtype: str) -> Answer:
         """The answer in the end: once a reply was truncated, all further questions go over TCP."""
         answer = self.wire.over_udp(name, qtype)
-        if not self._tcp:
-            self.wire.send(name, [qtype], self._times(answer))
-            self._tcp = answer.kind is Kind.TRUNCATED
-        if self._tcp:
-            self.wire.send(name, [qtype], transport="tcp")
+        if answer.kind is Kind.TRUNCATED and not self._tcp:
+            self.wire.send(name, [qtype])
+            self._tcp = True
+        self.wire.send(name, [qtype], self._times(answer), "tcp" if self._tcp else "udp")
         return whole(answer)
 
     def _times(self, answer: Answer) -> int:
-        """Tries are for the first server, the others are asked once."""
+        """Tries are for the first server; the next are asked once, after SERVFAIL and after any reply without RA."""
         if answer.kind is Kind.TIMEOUT:
             return self._tries + self._servers - 1
-        return self._servers if answer.kind in FAILING and self._tool.next_server else 1
+        unsure = answer.kind in {Kind.SERVFAIL, Kind.LAME} or not answer.recursion
+        return self._servers if unsure and self._tool.next_server else 1
 
 
 def _result(answers: Sequence[Answer]) -> str:

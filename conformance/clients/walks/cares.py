@@ -66,7 +66,7 @@ class _Search:
         return last in ERRORS or (self._by_search and last is Kind.DANGLING)
 
     def _status(self, answers: Sequence[Answer]) -> Failure:
-        """What is reported if nothing follows. NODATA is remembered before NXDOMAIN, by getaddrinfo before any error."""
+        """What is reported if nothing follows. NODATA is remembered, by getaddrinfo before an error, too."""
         last = self._last(answers)
         self._nodata |= last.kind not in ERRORS and any(answer.kind is not Kind.NXDOMAIN for answer in answers)
         if self._nodata and (last.kind not in ERRORS or not self._by_search):

@@ -49,6 +49,8 @@ class _Search:
         self._wire = wire
         self._servers = nameservers(version.rules, conf)
         self._attempts = number(conf, "attempts", 2, most=10)
+        timeout = 1000 * number(conf, "timeout", 5, most=60)
+        self._intervals = -(-timeout // (timeout // self._attempts))
 
     def search(self, name: str) -> Expectation:
         """Tries the candidates until one ends it."""
@@ -71,13 +73,17 @@ class _Search:
 
         There are twice as many of the latter in each interval as there are questions, whichever of them it meets.
         """
-        resends = 2 * len(answers) * self._attempts
-        questions = []
-        for qtype, answer in zip(self._types, answers, strict=True):
-            least = self._servers * (1 if _counts(answer) else self._attempts)
-            most = least + resends if answer.kind is Kind.SERVFAIL else least
-            questions.append(Question(name, qtype, least=least, most=most))
-        self._wire.wave(*questions, resends=resends)
+        at_once = 2 * len(answers) * self._intervals
+        spare = len(answers) * self._servers * (self._intervals - self._attempts)
+        questions = [self._question(name, *pair, at_once) for pair in zip(self._types, answers, strict=True)]
+        self._wire.wave(*questions, resends=at_once + spare)
+
+    def _question(self, name: str, qtype: str, answer: Answer, at_once: int) -> Question:
+        """An interval is a whole number of milliseconds: three in a second leave room for a fourth sending."""
+        if _counts(answer):
+            return Question(name, qtype, least=self._servers, most=self._servers)
+        most = self._servers * self._intervals + (at_once if answer.kind is Kind.SERVFAIL else 0)
+        return Question(name, qtype, least=self._servers * self._attempts, most=most)
 
     def _after_tcp(self, name: str, answers: Sequence[Answer]) -> list[Answer]:
         """The answers as they are read: whole where TCP fetched them, otherwise what came over UDP."""

@@ -322,6 +322,49 @@ def test_how_often_a_silent_server_is_asked(resolver: str, servers: int, options
     assert wave.questions == (Question("web.", "A", "udp", times, times),)
 
 
+@pytest.mark.parametrize(
+    ("options", "least", "most"),
+    [
+        ("timeout:1 attempts:1", 1, 1),
+        ("timeout:1 attempts:2", 2, 2),
+        ("timeout:1 attempts:3", 3, 4),  # every 333 ms
+        ("timeout:3 attempts:3", 3, 3),
+        ("attempts:3", 3, 4),  # every 1666 ms
+        ("timeout:90 attempts:12", 10, 10),
+    ],
+)
+def test_how_often_musl_asks_a_silent_server(options: str, least: int, most: int) -> None:
+    conf = ResolvConf(("192.0.2.53",), (), tuple(options.split()))
+    (wave,) = expect("musl-1.2.3", conf, Lookup("web.", Want.A), always(Kind.TIMEOUT)).waves
+    assert wave.questions == (Question("web.", "A", "udp", least, most),)
+
+
+@pytest.mark.parametrize(
+    ("resolver", "kind", "recursion", "times"),
+    [
+        ("host", Kind.NXDOMAIN, True, 1),
+        ("host", Kind.NXDOMAIN, False, 3),
+        ("host", Kind.ANSWER, False, 3),
+        ("nslookup", Kind.REFUSED, True, 1),
+        ("nslookup", Kind.REFUSED, False, 3),
+        ("nslookup", Kind.SERVFAIL, True, 3),
+        ("nslookup", Kind.LAME, True, 3),
+        ("dig", Kind.SERVFAIL, False, 1),
+        ("dig", Kind.REFUSED, False, 1),
+        ("glibc", Kind.SERVFAIL, True, 6),
+        ("glibc", Kind.NXDOMAIN, False, 1),
+        ("dnspython", Kind.SERVFAIL, True, 3),
+        ("node-resolve", Kind.SERVFAIL, True, 1),
+        ("busybox", Kind.REFUSED, True, 1),
+    ],
+)
+def test_which_replies_lead_to_the_next_server(resolver: str, kind: Kind, recursion: bool, times: int) -> None:
+    conf = ResolvConf(("192.0.2.1", "192.0.2.2", "192.0.2.3"))
+    reply = Answer(kind, ("a",) if kind is Kind.ANSWER else (), recursion=recursion)
+    (wave,) = expect(resolver, conf, Lookup("web.", Want.A), lambda name, qtype: reply).waves
+    assert wave.questions == (Question("web.", "A", "udp", times, times),)
+
+
 @pytest.mark.parametrize(("timeout", "servers", "times"), [(1, 1, 4), (2, 1, 3), (5, 1, 1), (1, 2, 5), (2, 3, 3)])
 def test_dnspython_stops_after_five_seconds(timeout: int, servers: int, times: int) -> None:
     assert tries(timeout, servers) == times
