@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -84,7 +85,10 @@ LISTED = (
 
 
 def probe(row: Row, label: str) -> Probe:
-    """The look-up of a row; names that servers may keep in their caches have `label` in them."""
+    """The look-up of a row; names that servers may keep in their caches have `label` in them.
+
+    In the search list one that answers follows a troubled domain, unless the cluster's own is to be found there.
+    """
     kind = row.trouble.kind
     fate = kind if row.trouble.place == Place.NAME else Kind.ANSWER
     name = row.shape.name.replace("{}", f"{label}.{ZONES[fate]}")
@@ -111,24 +115,20 @@ def _searches(row: Row, label: str) -> tuple[str, ...]:
     """The domains written into the dnsConfig or the node's file: the cluster policies add theirs in front of them."""
     own = () if row.policy.cluster else CLUSTER_SEARCH
     length = row.domains.count - (len(CLUSTER_SEARCH) if row.policy.cluster else 0)
-    fillers = [f"{number}{WIDE[1:]}" if row.domains.wide else f"{_letter(number)}.z" for number in range(32)]
-    return _place(row, label, own, fillers)[:length]
-
-
-def _letter(number: int) -> str:
-    return f"{chr(ord('a') + number % 26)}{number // 26 or ''}"
-
-
-def _place(row: Row, label: str, own: tuple[str, ...], fillers: Sequence[str]) -> tuple[str, ...]:
-    """The troubled domain at its place; behind it one that answers, unless the cluster's own are to be found there."""
     troubled = f"{label}.{ZONES[row.trouble.kind]}.test"
     behind = own if row.shape.hits in (0, 1, 2) else (f"{label}.ok.test", *own)
+    fillers = _fillers(row.domains.wide)
     if row.trouble.place == Place.FIRST:
-        return (troubled, *behind, *fillers)
+        return (troubled, *behind, *fillers)[:length]
     if row.trouble.place == Place.MIDDLE:
         first = 0 if row.policy.cluster else 1
-        return (*fillers[:first], troubled, *behind, *fillers[first:])
+        return (*fillers[:first], troubled, *behind, *fillers[first:])[:length]
     if row.trouble.place == Place.LAST:
-        length = row.domains.count - (len(CLUSTER_SEARCH) if row.policy.cluster else 0)
         return (*(*own, *fillers)[: length - 1], troubled)
-    return (*own, *fillers)
+    return (*own, *fillers)[:length]
+
+
+def _fillers(wide: bool) -> Sequence[str]:
+    """Domains with nothing in them, for as long a list as there can be."""
+    names = [a + b for a in ("", "x") for b in string.ascii_lowercase]
+    return [f"{number}{WIDE[1:]}" if wide else f"{name}.z" for number, name in enumerate(names)]
