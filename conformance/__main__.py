@@ -90,9 +90,11 @@ def judge(jobs: Sequence[Job], plan: Plan, options: argparse.Namespace) -> int:
     if options.record:
         _record(run.outcomes, whole_table=not options.filters and not run.interrupted)
     show(run)
-    for path in files.write(run, options):
-        print(f"report: {path}")
-    return run.status
+    status = run.status
+    for path, fault in files.write(run, options):
+        print(f"report: {path}: not written: {fault}" if fault else f"report: {path}", flush=True)
+        status = status or int(bool(fault))
+    return status
 
 
 def main() -> int:

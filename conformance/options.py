@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -57,8 +58,8 @@ def arguments() -> argparse.ArgumentParser:
 
 def _judged(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--subject", type=subject, metavar="SERVER",
-                       help="pydns, coredns, or ADDRESS[:PORT] of a running server (default: pydns; with --kubeconfig"
-                       " the DNS of that cluster)")  # fmt: skip
+                       help="pydns, coredns, the path of a program that takes -conf COREFILE, or ADDRESS[:PORT] of a"
+                       " running server (default: pydns; with --kubeconfig the DNS of that cluster)")  # fmt: skip
     group.add_argument("--packet-cache", default="on", choices=("on", "off"),
                        help="off: pydns runs with PYDNS_PACKET_CACHE=0")  # fmt: skip
 
@@ -86,7 +87,7 @@ def _reports(group: argparse._ArgumentGroup) -> None:
 
 
 def _running(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--jobs", type=int, default=3, metavar="N", help="jobs at once (default: 3)")
+    group.add_argument("--jobs", type=live.positive, default=3, metavar="N", help="jobs at once (default: 3)")
     group.add_argument("--strict", action="store_true", help="exit status 1 when anything had to be skipped")
 
 
@@ -94,6 +95,8 @@ def subject(text: str) -> str:
     """What `--subject` may be, an address always with its port; raises `ArgumentTypeError`."""
     if text in (*STARTED, "cluster"):
         return text
+    if "/" in text:
+        return _program(text)
     host, _, port = text.rpartition(":") if text.count(":") == 1 or "]:" in text else (text, "", "53")
     try:
         address = ip_address(host.removeprefix("[").removesuffix("]"))
@@ -101,9 +104,18 @@ def subject(text: str) -> str:
             raise ValueError
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is none of pydns, coredns and ADDRESS[:PORT] (10.96.0.10, 127.0.0.1:1053, [::1]:53)"
+            f"{text!r} is none of pydns, coredns, ADDRESS[:PORT] (10.96.0.10, 127.0.0.1:1053, [::1]:53) and the path of"
+            " a program, with a slash in it"
         ) from None
     return f"[{address}]:{port}" if address.version == 6 else f"{address}:{port}"
+
+
+def _program(text: str) -> str:
+    """The absolute path: a server is started in a folder of its own."""
+    path = Path(text).expanduser().absolute()
+    if not path.is_file() or not os.access(path, os.X_OK):
+        raise argparse.ArgumentTypeError(f"{text!r} is no program that can be started")
+    return str(path)
 
 
 def report_file(text: str) -> Path:
@@ -111,6 +123,8 @@ def report_file(text: str) -> Path:
     path = Path(text)
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise argparse.ArgumentTypeError(f"{text!r} is no file in a folder that exists")
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"{text!r} may not be written")
     return path
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--context", default="", metavar="NAME", help="one of the kubeconfig's contexts (default: the current one)")
     add("--audit", action="store_true",
         help="create nothing: judge by the Services that the cluster has already")  # fmt: skip
-    add("--limit", type=int, default=LIMIT, metavar="N", help=f"Services that --audit looks at (default: {LIMIT})")
+    add("--limit", type=positive, default=LIMIT, metavar="N", help=f"Services that --audit looks at (default: {LIMIT})")
     add("--objects", type=Path, metavar="FILE",
         help="without --kubeconfig: the objects that --subject ADDRESS serves, as kubectl get … -o json shows them"
         " (default: those that python -m conformance.objects prints)")  # fmt: skip
@@ -38,9 +39,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         f" (default: {IMAGE})")  # fmt: skip
 
 
+def positive(text: str) -> int:
+    """A whole number above 0; raises `ArgumentTypeError`."""
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    return int(text)
+
+
+LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+"""RFC 1123 section 2.1, with underscores as some clusters have them; at most 63 octets (RFC 1035 section 2.3.4)."""
+
+
 def zone(text: str) -> str:
-    """A cluster domain in lower case with a final dot; empty when none is given."""
-    return f"{text.strip('.').lower()}." if text else ""
+    """A cluster domain in lower case with a final dot; empty when none is given. Raises `ArgumentTypeError`."""
+    name = text.removesuffix(".").lower()
+    if text and not all(map(LABEL.fullmatch, name.split("."))):
+        raise argparse.ArgumentTypeError(f"{text!r} is no domain, as cluster.local is one")
+    return f"{name}." if text else ""
 
 
 def complete(plan: Plan, options: argparse.Namespace) -> Plan:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from conformance.report import document, junit, page
@@ -11,15 +11,24 @@ from conformance.report.run import Run
 from conformance.spec.requirements import REQUIREMENTS
 
 
-def write(run: Run, options: argparse.Namespace) -> Iterator[Path]:
-    """Writes the files one after another, and names each that is there."""
+def write(run: Run, options: argparse.Namespace) -> Iterator[tuple[Path, str]]:
+    """Writes the files one after another: each path with the reason why it could not be written, empty when it is."""
     found = document.document(run, REQUIREMENTS)
-    if options.json:
-        document.write(found, options.json)
-        yield options.json
-    if options.junit:
-        junit.write(run, options.junit)
-        yield options.junit
-    if options.html:
-        page.write(found, options.html)
-        yield options.html
+    writers: dict[str, Callable[[Path], None]] = {
+        "json": lambda path: document.write(found, path),
+        "junit": lambda path: junit.write(run, path),
+        "html": lambda path: page.write(found, path),
+    }
+    for kind, writer in writers.items():
+        path: Path | None = getattr(options, kind)
+        if path:
+            yield path, _attempt(writer, path)
+
+
+def _attempt(writer: Callable[[Path], None], path: Path) -> str:
+    """A full disk must not take the other reports along."""
+    try:
+        writer(path)
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""

@@ -34,8 +34,29 @@ def test_an_address_without_a_port_has_port_53(text: str, address: str) -> None:
 
 @pytest.mark.parametrize("text", ["bind", "127.0.0.1:", "127.0.0.1:70000", "127.0.0.1:dns", ":53", "pydns:53"])
 def test_what_is_no_server_is_told_what_is(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match=f"^{text!r} is none of pydns, coredns and ADDRESS"):
+    with pytest.raises(argparse.ArgumentTypeError, match=f"^{text!r} is none of pydns, coredns, ADDRESS"):
         options.subject(text)
+
+
+def test_a_program_is_a_server_wherever_it_is_started_from(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "server").touch(0o700)
+    monkeypatch.chdir(tmp_path)
+    assert options.subject("./server") == str(tmp_path / "server")
+
+
+@pytest.mark.parametrize("text", ["nosuch/server", "./report.txt", "/"])
+def test_a_path_that_is_no_program_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str) -> None:
+    (tmp_path / "report.txt").touch(0o600)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(argparse.ArgumentTypeError, match=f"^{text!r} is no program that can be started$"):
+        options.subject(text)
+
+
+@pytest.mark.parametrize("words", ["--jobs 0", "--jobs=-1", "--jobs many", "--limit 0"])
+def test_a_number_that_no_run_could_use_is_told(capsys: pytest.CaptureFixture[str], words: str) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        options.arguments().parse_args(words.split())
+    assert "is no whole number above 0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["nosuch/report.html", "."])
@@ -102,6 +123,15 @@ def test_the_exit_status_is_0_only_when_all_holds(tmp_path: Path, fault: str, st
 def test_reports_are_written(tmp_path: Path) -> None:
     judged(tmp_path, Scripted("a/one"))
     assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".html", ".junit"}
+
+
+def test_a_full_disk_fails_the_run_and_takes_no_other_report_along(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "report.json").symlink_to("/dev/full")
+    assert judged(tmp_path, Scripted("a/one")) == 1
+    assert f"report: {tmp_path}/report.json: not written: No space left on device" in capsys.readouterr().out
+    assert (tmp_path / "report.html").stat().st_size
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

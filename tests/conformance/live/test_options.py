@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from pathlib import Path
 
 import pytest
 
-from conformance.live.options import UsageError, complete
+from conformance.live.options import UsageError, complete, zone
 from conformance.options import arguments, make_plan
 from conformance.plan import Plan
 
@@ -54,3 +55,9 @@ def test_everything_reaches_the_plan() -> None:
 def test_what_does_not_go_together(words: str, message: str) -> None:
     with pytest.raises(UsageError, match=f"^{message}"):
         plan(*words.split())
+
+
+@pytest.mark.parametrize("text", ["a b", ".", "a..b", "-a", "a" * 64])
+def test_a_zone_that_is_no_domain_is_told(text: str) -> None:
+    with pytest.raises(ArgumentTypeError, match="is no domain"):
+        zone(text)
