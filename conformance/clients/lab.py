@@ -20,7 +20,7 @@ from conformance.question import parse_question
 from conformance.setting import Setting, Skipped
 from conformance.stage import Stage, perform
 
-PODS = 16
+PODS = 24
 """How many programs run at once: most of the time they wait for replies that do not come."""
 
 REPLIES = {Kind.SERVFAIL: "SERVFAIL", Kind.REFUSED: "REFUSED", Kind.TIMEOUT: DROP}
