@@ -12,6 +12,8 @@ from conformance.spec.wants import Denied, Empty, Holds, Want, datum
 
 AREA = "externalname"
 
+ADDRESS = ("external-name-address-denied", Denied())
+
 Outside = Mapping[str, Sequence[str]]
 """Addresses of names outside the cluster, by name with a final dot; those that are not known are not looked at."""
 
@@ -21,10 +23,9 @@ def demands(view: View, names: Names, outside: Outside) -> Iterator[Demand]:
     for service in view.of_kind(EXTERNAL_NAME):
         name, target = names.service(service), f"{service.external_name.rstrip('.')}."
         alias = Holds(frozenset({datum(name, "CNAME", target)}))
-        departure = ("external-name-address-denied", Denied()) if _is_address(target) else ("", None)
-        yield _demand(name, "CNAME", "R24", alias, *departure)
-        yield _demand(mixed(name), "CNAME", "R2 R24", alias, *departure)
+        yield _demand(name, "CNAME", "R24", alias, *(ADDRESS if _is_address(target) else ()))
         if not _is_address(target):
+            yield _demand(mixed(name), "CNAME", "R2 R24", alias)
             yield from _addresses(view, names, outside, service)
 
 
