@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -58,9 +59,11 @@ async def _ask_udp(question: Question, port: int) -> bytes:
     with _socket(question, socket.SOCK_DGRAM) as sock:
         sock.connect((question.server, port))  # a reply from another address is not a reply
         await loop.sock_sendall(sock, packet)
-        while (reply := await loop.sock_recv(sock, RECEIVE))[:2] != packet[:2]:
-            pass
-        return reply
+        while True:
+            reply = await loop.sock_recv(sock, RECEIVE)
+            if reply[:2] == packet[:2]:
+                return reply
+            await asyncio.sleep(0)  # a flood of wrong replies must leave a turn to the time-out and to other questions
 
 
 async def _ask_tcp(question: Question, port: int) -> bytes:
@@ -70,7 +73,14 @@ async def _ask_tcp(question: Question, port: int) -> bytes:
         await asyncio.get_running_loop().sock_connect(sock, (question.server, port))
         await _send(sock, b"".join(map(_frame, sent)), question.dribble)
         replies = [await _read_frame(sock) for _ in sent]
-    return next(reply for reply in replies if reply[:2] == sent[-1][:2])
+    return _own(replies, sent[-1][:2])
+
+
+def _own(replies: Sequence[bytes], ident: bytes) -> bytes:
+    for reply in replies:
+        if reply[:2] == ident:
+            return reply
+    raise ConnectionError("no reply has the ID of the question")
 
 
 def packets(question: Question) -> list[bytes]:

@@ -26,6 +26,9 @@ from conformance.transfer import is_transfer, transfer
 
 PLACE = re.compile(r"\{(PORT\d*|API|DIR|UPSTREAM(?:\.\w+)?)\}")
 
+PAGE_TIMEOUT = aiohttp.ClientTimeout(total=5)
+"""Seconds a page over HTTP may take."""
+
 VOLATILE = (
     (re.compile(r"(127\.0\.0\.\d+|\[::1\]):\d+"), r"\1:PORT"),
     (re.compile(r"\b\d+(\.\d+)?(e-\d+)?s\b"), "DURATION"),
@@ -81,13 +84,15 @@ class Stage:
             return Reply("MALFORMED", question=str(error))
 
     async def get(self, page: Get) -> tuple[int, str]:
-        """Status and text of an HTTP page; status 0 and the reason when the connection fails."""
+        """Status and text of an HTTP page; status 0 and the reason when the connection fails or the page never ends."""
         url = f"http://127.0.0.1:{self.port(page.port)}{page.path}"
         try:
-            async with aiohttp.ClientSession() as session, session.get(url) as response:
-                return response.status, await response.text()
+            async with aiohttp.ClientSession(timeout=PAGE_TIMEOUT) as session, session.get(url) as response:
+                return response.status, await response.text(errors="replace")
         except aiohttp.ClientError as error:
             return 0, str(error)
+        except TimeoutError:
+            return 0, f"no whole page after {PAGE_TIMEOUT.total:g} s"
 
     def take_heard(self) -> list[str]:
         """What the upstreams were asked since the last call."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from difflib import get_close_matches
 from typing import Protocol
 
@@ -38,18 +38,31 @@ async def run_job(job: Job, setting: Setting) -> Outcome:
     outcome = Outcome(job.name, job.about, job.tags)
     started = time.monotonic()
     try:
-        async with asyncio.timeout(job.limit):
-            await job.run(setting, outcome)
+        await _within(job.limit, job.run(setting, outcome))
     except Skipped as reason:
         outcome.skipped = str(reason)
     except Waits as reason:
         outcome.waits = str(reason)
-    except TimeoutError:
+    except _LimitError:
         outcome.fail(setting.plan.subject, "time", f"not done after {job.limit:.0f} s")
     except Exception:  # noqa: BLE001  a job with a fault of its own must not end the others
         outcome.fail(setting.plan.subject, "the job itself", traceback.format_exc())
     outcome.seconds = time.monotonic() - started
     return outcome
+
+
+class _LimitError(Exception):
+    """A job's time is up; a `TimeoutError` of its own is another matter."""
+
+
+async def _within(seconds: float, running: Coroutine[None, None, None]) -> None:
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            await running
+    except TimeoutError:
+        if limit.expired():
+            raise _LimitError from None
+        raise
 
 
 class Watcher(Protocol):

@@ -1,5 +1,8 @@
 """Questions over loopback, to a scripted upstream."""
 
+import asyncio
+import socket
+
 import pytest
 
 from conformance.blocks import split_blocks
@@ -8,6 +11,9 @@ from conformance.message import decode
 from conformance.question import parse_question
 from conformance.script import Script, parse_script
 from conformance.upstream import Upstream, serve
+
+FLOOD = 50
+"""How many wrong replies come at once: fewer than a socket holds."""
 
 SCRIPT = """
 upstream
@@ -45,3 +51,40 @@ async def test_what_is_sent_and_what_comes_back(text: str, heard: list[str]) -> 
 async def test_silence(text: str) -> None:
     async with serve(scripted()) as port:
         assert await ask(parse_question(text, "."), port) is None
+
+
+async def test_a_flood_of_replies_to_other_questions_leaves_others_their_turns() -> None:
+    turns = 0
+
+    async def flood(server: socket.socket) -> None:
+        query, client = await asyncio.get_running_loop().sock_recvfrom(server, 512)
+        for _ in range(FLOOD):
+            server.sendto(b"\0\0", client)
+        server.sendto(query, client)
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    with socket.socket(type=socket.SOCK_DGRAM) as server:
+        server.setblocking(False)
+        server.bind(("127.0.0.1", 0))
+        tasks = [asyncio.create_task(flood(server)), asyncio.create_task(others())]
+        reply = await ask(parse_question("web. A", "."), server.getsockname()[1])
+        for task in tasks:
+            task.cancel()
+    assert reply
+    assert turns >= FLOOD
+
+
+async def test_a_reply_to_another_question_over_tcp_is_no_reply() -> None:
+    async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(512)
+        writer.write(b"\0\x0c" + bytes(12))
+        writer.close()
+
+    async with await asyncio.start_server(serve_one, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        assert await ask(parse_question("web. A +tcp", "."), port) is None

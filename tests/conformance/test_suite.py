@@ -70,6 +70,11 @@ async def test_a_job_that_hangs_is_a_fault() -> None:
     assert verdict.problems == ["pydns: not done after 0 s"]
 
 
+async def test_a_time_out_within_a_job_is_not_the_end_of_its_time() -> None:
+    (verdict,) = (await outcome_of(TimeoutError("the sandbox says nothing"))).problems
+    assert verdict.problems[0].endswith("TimeoutError: the sandbox says nothing\n")
+
+
 async def test_a_job_with_a_fault_of_its_own_does_not_end_the_others() -> None:
     (verdict,) = (await outcome_of(KeyError("nosuch"))).problems
     assert verdict.problems[0].endswith("KeyError: 'nosuch'\n")
