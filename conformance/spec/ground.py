@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from conformance.client import Asker
 from conformance.expectation import TIMEOUT
@@ -15,6 +16,9 @@ from conformance.spec.wants import Got
 
 AT_ONCE = 32
 """How many questions are under way at a time: few enough for a server's socket buffer."""
+
+SILENCES = 10
+"""Questions in turn without a reply, after which a server is taken for a silent one."""
 
 
 class GroundError(Exception):
@@ -48,7 +52,8 @@ def _decoded(packet: bytes) -> Reply:
 class Ground:
     """Servers, the subject last. `alike`: they have one configuration, so whole replies must be the same.
 
-    `api` is the kind of API the objects came from, `zone` the cluster domain.
+    `api` is the kind of API the objects came from, `zone` the cluster domain. `silent` is how many questions in turn a
+    server left without a reply.
     """
 
     servers: Sequence[Server]
@@ -56,12 +61,16 @@ class Ground:
     api: str = ""
     alike: bool = True
     zone: str = ""
+    silent: Counter[str] = field(default_factory=Counter)
     slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
 
     async def ask(self, server: Server, question: Question) -> Got:
-        """One question, when its turn comes."""
+        """One question, when its turn comes; once only where it is no longer the network that loses replies."""
         async with self.slots:
-            return await server.ask(question)
+            tries = 1 if self.silent[server.name] >= SILENCES else server.tries
+            got = await replace(server, tries=tries).ask(question)
+        self.silent[server.name] = 0 if got.size else self.silent[server.name] + 1
+        return got
 
     async def ask_all(self, questions: Iterable[Question]) -> Mapping[tuple[str, Question], Got]:
         """Every question once of every server."""

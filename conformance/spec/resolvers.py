@@ -95,7 +95,10 @@ def _forms(name: str, rtype: str, own: Want) -> Iterator[Demand]:
 def _headless(service: Service, names: Names) -> Iterator[Demand]:
     name = names.service(service)
     for rtype in ("A", "AAAA"):
-        count = len({each.address for each in service.ready if family(each.address) == rtype})
+        own = frozenset(datum(name, rtype, each.address) for each in service.ready if family(each.address) == rtype)
+        count = len(own)
+        if 0 < count < MANY:
+            yield from _forms(name, rtype, Holds(own))
         if count > 1:
             yield _demand(name, rtype, "X12", OneTtl())
         if count >= MANY:

@@ -74,7 +74,7 @@ class Holds:
             return [f"{got.reply.rcode}, wanted {_listed(self.records)}"]
         found = read(got.reply.answer)
         missing, wrong = self.records - found, self.without & found
-        faults = [f"missing {_listed(missing)} (answered: {_listed(found) or 'nothing'})"] if missing else []
+        faults = [f"missing {_listed(missing)} (answered: {_listed(found) or 'nothing'})"] if missing else _cut(got)
         return faults + ([f"must not be there: {_listed(wrong)}"] if wrong else [])
 
 
@@ -126,7 +126,7 @@ class Denied:
     """NXDOMAIN, where a CNAME may stand in front."""
 
     def faults(self, got: Got) -> list[str]:
-        return [] if got.reply.rcode == "NXDOMAIN" else [f"{_said(got.reply)}, wanted NXDOMAIN"]
+        return _cut(got) if got.reply.rcode == "NXDOMAIN" else [f"{_said(got.reply)}, wanted NXDOMAIN"]
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,12 @@ class Empty:
 
     def faults(self, got: Got) -> list[str]:
         well = got.reply.rcode == "NOERROR" and not got.reply.answer
-        return [] if well else [f"{_said(got.reply)}, wanted NODATA"]
+        return _cut(got) if well else [f"{_said(got.reply)}, wanted NODATA"]
+
+
+def _cut(got: Got) -> list[str]:
+    """TC in a reply that has all it needs sends every client to TCP for nothing (RFC 2181 section 9)."""
+    return ["TC is set, and nothing is missing"] if "tc" in got.reply.flags else []
 
 
 def _said(reply: Reply) -> str:

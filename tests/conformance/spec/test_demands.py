@@ -224,3 +224,8 @@ def test_each_area_says_what_it_covers(all_demands: list[Demand], area: str) -> 
 
 def test_every_departure_is_shown_and_every_one_shown_is_listed(all_demands: list[Demand]) -> None:
     assert {each.departure for each in all_demands if each.departure} == set(DEPARTURES)
+
+
+def test_the_letters_of_a_question_are_looked_at_where_no_cluster_ip_is_known() -> None:
+    found = demands([service("db", HTTP, clusterIP="None"), endpoints("db", endpoint("10.244.0.1"))], ZONE)
+    assert "dB.ShOp.sVc.cLuStEr.lOcAl." in {each.question.name for each in found if "X7" in each.tags}

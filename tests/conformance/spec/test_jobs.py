@@ -12,7 +12,7 @@ from conformance.question import Question
 from conformance.results import Outcome, Verdict
 from conformance.setting import Skipped
 from conformance.spec.demand import Demand, question
-from conformance.spec.ground import Ground, GroundError, Server
+from conformance.spec.ground import SILENCES, Ground, GroundError, Server
 from conformance.spec.jobs import judge_area
 from conformance.spec.settled import settle
 from conformance.spec.wants import Denied, Empty, Holds, Leads, datum
@@ -144,3 +144,13 @@ async def test_a_server_that_serves_nothing_serves_other_objects() -> None:
 async def test_a_server_that_serves_some_is_judged() -> None:
     other = replace(DEMANDS[0], question=question("other.", "A"), tags=("R11",))
     await settle(Server("server", Scripted(GOOD)), [DEMANDS[0], other], seconds=0)
+
+
+async def test_a_server_that_falls_silent_is_asked_no_more_than_once() -> None:
+    silent = Scripted({f"{NAME} A": None})
+    ground = Ground([Server("pydns", silent, tries=3)], [])
+    for _ in range(SILENCES):
+        await ground.ask(ground.servers[0], question(NAME, "A"))
+    silent.asked.clear()
+    await ground.ask(ground.servers[0], question(NAME, "A"))
+    assert silent.asked == [f"{NAME} A"]
