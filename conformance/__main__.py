@@ -16,7 +16,7 @@ from conformance.live import options as live
 from conformance.options import arguments, make_plan, real_api_wanted
 from conformance.plan import Plan
 from conformance.report import files, listing
-from conformance.report.run import Run
+from conformance.report.run import INTERRUPTED, Run
 from conformance.report.terminal import Bar, show
 from conformance.results import Outcome
 from conformance.setting import Job, Setting
@@ -29,7 +29,11 @@ WRONG_USE = 2
 
 
 async def run_all(jobs: Sequence[Job], plan: Plan, options: argparse.Namespace) -> Run:
-    """Runs the jobs with a progress bar. Ctrl-C and SIGTERM end them, stop what was started, and lose nothing."""
+    """Runs the jobs with a progress bar. Ctrl-C and SIGTERM end them, stop what was started, and lose nothing.
+
+    Raises `subjects.StartError` for a program that does not start at all.
+    """
+    versions = await _versions(plan)
     begun, clock = datetime.now(UTC), time.monotonic()
     with Bar(len(jobs)) as bar:
         task = asyncio.create_task(_run_jobs(jobs, plan, options, bar))
@@ -47,7 +51,7 @@ async def run_all(jobs: Sequence[Job], plan: Plan, options: argparse.Namespace) 
         whole=not options.filters and plan.subject == "pydns",
         strict=options.strict,
         interrupted=interrupted,
-        versions=await _versions(plan),
+        versions=versions,
     )
 
 
@@ -70,6 +74,8 @@ def _cancel_on_signals(task: asyncio.Task[list[Outcome]]) -> None:
 
 
 async def _versions(plan: Plan) -> dict[str, str]:
+    if "/" in plan.subject:
+        await subjects.check(plan.subject)
     return {server: await subjects.version(server) for server in plan.started}
 
 
@@ -114,6 +120,11 @@ def main() -> int:
     except (CaseError, FileNotFoundError, GroundError, live.UsageError) as error:
         print(error, file=sys.stderr)
         return WRONG_USE
+    except subjects.StartError as error:
+        print(f"{error.server} does not start: {error}".rstrip(), file=sys.stderr)
+        return WRONG_USE
+    except KeyboardInterrupt:  # before the first job
+        return INTERRUPTED
 
 
 if __name__ == "__main__":

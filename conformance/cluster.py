@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.ports import free_port
+from conformance.processes import tied
 from conformance.tools.build import binary
 
 Object = dict[str, Any]
@@ -69,7 +70,7 @@ class Component:
         self.name = name
         self.log = folder / f"{name}.log"
         with self.log.open("ab") as output:
-            words = [str(binary(name)), *flags]
+            words = tied([str(binary(name)), *flags])
             self._process = subprocess.Popen(words, stdout=output, stderr=subprocess.STDOUT, cwd=folder)
 
     def wait_until(self, ready: Callable[[], bool]) -> None:

@@ -39,6 +39,7 @@ from conformance.settle import (
     passages,
 )
 from conformance.stage import Stage, perform, prepare
+from conformance.together import together
 from conformance.tools.build import binary
 
 LOG_TIME = 2.0
@@ -166,7 +167,7 @@ class _Run:
     async def run(self) -> None:
         async with AsyncExitStack() as stack:
             performing = [self._perform(stack, subject) for subject in self.servers]
-            self.stages = list(await asyncio.gather(*performing))
+            self.stages = await together(*performing)
             stack.push_async_callback(self._end_guards)
             for step in passages(self.case.steps):
                 await self._step(step)

@@ -10,12 +10,15 @@ import asyncio
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from conformance.client import ask
+from conformance.ports import free_port
 from conformance.processes import tied
 from conformance.question import Question
 from conformance.tools.build import binary
@@ -25,6 +28,9 @@ START_TIMEOUT = 20.0
 
 FLAG_TIMEOUT = 10.0
 """Seconds a server has to say its version or its plugins."""
+
+OUTPUT = 1 << 20
+"""Octets of what a program says for a flag that are read."""
 
 STOP_TIMEOUT = 8.0
 """Seconds a server has to end after SIGTERM."""
@@ -42,10 +48,10 @@ def last_lines(log: Path) -> str:
 
 
 class StartError(Exception):
-    """A server that ended or stayed silent after its start, with the end of what it printed."""
+    """A server that cannot be run, ended, or stayed silent after its start, with the end of what it printed."""
 
-    def __init__(self, server: str, message: str, log: Path) -> None:
-        super().__init__(f"{message}\n{last_lines(log)}")
+    def __init__(self, server: str, message: str, log: Path | None = None) -> None:
+        super().__init__(f"{message}\n{last_lines(log)}" if log else message)
         self.server = server
 
 
@@ -106,6 +112,15 @@ async def start(
         await _stop(process)
 
 
+async def check(subject: str) -> None:
+    """Raises `StartError` for a program that starts with no Corefile at all: the smallest one there is."""
+    with tempfile.TemporaryDirectory(prefix="conformance-check-") as folder:
+        corefile, port = Path(folder) / "Corefile", free_port()
+        corefile.write_text(f".:{port} {{\n    whoami\n}}\n")
+        async with start(subject, corefile, port):
+            pass
+
+
 async def plugins(subject: str) -> set[str]:
     """The plugins a subject says it serves (`-plugins`)."""
     return {word.removeprefix("dns.") for word in (await _output(subject, "-plugins")).split()}
@@ -117,12 +132,18 @@ async def version(subject: str) -> str:
 
 
 async def _output(subject: str, flag: str) -> str:
-    """What a subject prints for a flag; empty when it does not end by itself: not every program knows the flag."""
+    """What a subject prints for a flag; empty when it does not end by itself: not every program knows the flag.
+
+    Raises `StartError` for a file that cannot be run.
+    """
     words = [*command(subject), flag]
-    process = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.PIPE, env=_variables({}))
+    process = await _launch(subject, words, stdout=asyncio.subprocess.PIPE, env=_variables({}))
+    assert process.stdout
     try:
         async with asyncio.timeout(FLAG_TIMEOUT):
-            output, _ = await process.communicate()
+            output = await process.stdout.readexactly(OUTPUT)
+    except asyncio.IncompleteReadError as whole:
+        output = whole.partial
     except TimeoutError:
         output = b""
     finally:
@@ -149,9 +170,22 @@ async def _spawn(
 ) -> asyncio.subprocess.Process:
     words = tied([*command(subject), "-conf", str(corefile), *words])
     with log.open("wb") as output:
-        return await asyncio.create_subprocess_exec(
-            *words, stdout=output, stderr=asyncio.subprocess.STDOUT, env=_variables(environment), cwd=corefile.parent
+        return await _launch(
+            subject,
+            words,
+            stdout=output,
+            stderr=asyncio.subprocess.STDOUT,
+            env=_variables(environment),
+            cwd=corefile.parent,
         )
+
+
+async def _launch(subject: str, words: Sequence[str], **options: Any) -> asyncio.subprocess.Process:
+    """A process in a session of its own: Ctrl-C is for the suite, which ends it and what it started."""
+    try:
+        return await asyncio.create_subprocess_exec(*words, start_new_session=True, **options)
+    except OSError as error:
+        raise StartError(subject, f"{words[0]} cannot be run: {error.strerror}") from error
 
 
 def _variables(environment: Mapping[str, str]) -> dict[str, str]:
@@ -172,12 +206,17 @@ async def _wait_until_answering(subject: str, process: asyncio.subprocess.Proces
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is not None:
-        return
-    process.send_signal(signal.SIGTERM)
-    try:
-        async with asyncio.timeout(STOP_TIMEOUT):
-            await process.wait()
-    except TimeoutError:
-        process.kill()
-        await process.wait()
+    """Ends a process and what it started: a program may be a script around the server."""
+    if process.returncode is None:
+        _signal(process, signal.SIGTERM)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP_TIMEOUT):
+                await process.wait()
+    _signal(process, signal.SIGKILL)
+    await process.wait()
+
+
+def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    """To the whole session, which may outlive its first process."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)

@@ -19,6 +19,7 @@ from conformance.plan import Plan
 from conformance.question import parse_question
 from conformance.setting import Setting, Skipped
 from conformance.stage import Stage, perform
+from conformance.together import together
 
 PODS = 24
 """How many programs run at once: most of the time they wait for replies that do not come."""
@@ -83,7 +84,7 @@ async def open_lab(setting: Setting) -> AsyncIterator[Lab]:
     async with AsyncExitStack() as stack:
         pods: asyncio.Queue[Pod] = asyncio.Queue()
         await stack.enter_async_context(open_sandbox())  # one that is refused is enough
-        for pod in await asyncio.gather(*(stack.enter_async_context(_open_pod()) for _ in range(PODS))):
+        for pod in await together(*(stack.enter_async_context(_open_pod()) for _ in range(PODS))):
             pods.put_nowait(pod)
         servers = await _servers(setting, stack)
         yield Lab(servers, pods)
@@ -99,7 +100,7 @@ async def _servers(setting: Setting, stack: AsyncExitStack) -> list[Server]:
     plan, case = setting.plan, load_world()
     api = await stack.enter_async_context(setting.clusters.open(case))
     starts = (perform(case, subject, api.line, plan.environment(subject)) for subject in plan.started)
-    stages = await asyncio.gather(*map(stack.enter_async_context, starts))
+    stages = await together(*map(stack.enter_async_context, starts))
     servers = [Server(stage.subject, ("127.0.0.1", stage.port(1)), stage) for stage in stages]
     return servers + ([await _outside(plan)] if plan.outside else [])
 

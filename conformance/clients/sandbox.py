@@ -18,6 +18,7 @@ from pathlib import Path
 
 from conformance.clients.pod import ADDRESSES, Ran, Request
 from conformance.setting import Skipped
+from conformance.together import together
 
 ROOT = Path(__file__).parent.parent.parent
 NAMESPACES = ("--net", "--mount", "--uts", "--pid", "--fork", "--kill-child")
@@ -141,4 +142,4 @@ async def open_pool(size: int) -> AsyncIterator[Pool]:
     async with AsyncExitStack() as stack:
         first = await stack.enter_async_context(open_sandbox())
         others = [stack.enter_async_context(open_sandbox()) for _ in range(size - 1)]
-        yield Pool([first, *(await asyncio.gather(*others))])
+        yield Pool([first, *(await together(*others))])
