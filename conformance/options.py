@@ -46,7 +46,12 @@ def arguments() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("filters", nargs="*", metavar="FILTER", help="run the jobs whose name holds one of these")
+    parser.add_argument(
+        "filters",
+        nargs="*",
+        metavar="FILTER",
+        help="run the jobs whose name holds one of these; ^FILTER: leave those out",
+    )
     _judged(parser.add_argument_group("what is judged"))
     _compared(parser.add_argument_group("what it is compared with"))
     _objects(parser.add_argument_group("where Kubernetes objects come from"))

@@ -19,11 +19,17 @@ from conformance.spec import jobs as spec
 
 
 def load_jobs(plan: Plan, filters: Sequence[str] = ()) -> list[Job]:
-    """The jobs of a run whose name holds one of the filters. Raises `CaseError`, also for a filter no name holds."""
+    """The jobs of a run whose name holds one of the filters, and none of those with a `^` in front.
+
+    Raises `CaseError`, also for a filter no name holds.
+    """
     jobs: list[Job] = [*runner.jobs(plan), *generated.jobs(plan), *spec.jobs(plan), *clients.jobs(plan)]
     for text in filters:
-        _check_filter(text, [job.name for job in jobs])
-    return [job for job in jobs if not filters or any(text in job.name for text in filters)]
+        _check_filter(text.removeprefix("^"), [job.name for job in jobs])
+    without = [text[1:] for text in filters if text.startswith("^")]
+    wanted = [text for text in filters if not text.startswith("^")]
+    jobs = [job for job in jobs if not any(text in job.name for text in without)]
+    return [job for job in jobs if not wanted or any(text in job.name for text in wanted)]
 
 
 def _check_filter(text: str, names: Sequence[str]) -> None:

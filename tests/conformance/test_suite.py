@@ -23,6 +23,13 @@ def test_filters_choose_by_any_part_of_a_name() -> None:
     assert names == ["kubernetes/ttl:zero", "kubernetes/ttl:thirty", "kubernetes/ttl:hour", "loop/loop:none"]
 
 
+def test_a_filter_leaves_jobs_out() -> None:
+    names = {job.name for job in load_jobs(Plan(), ["^kubernetes/ttl"])}
+    assert {"kubernetes/ptr", "loop/loop:none"} <= names
+    assert "kubernetes/ttl:zero" not in names
+    assert [job.name for job in load_jobs(Plan(), ["kubernetes/ttl", "^zero", "^hour"])] == ["kubernetes/ttl:thirty"]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
