@@ -10,7 +10,6 @@ import re
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -89,17 +88,15 @@ def main() -> None:
     """Starts pydns on a port of its own with the same Corefile, and relays."""
     if os.environ["BREAK"] == "never_starts":
         time.sleep(60)
-    corefile = Path(sys.argv[sys.argv.index("-conf") + 1]).read_text()
-    port = int(re.findall(r":(\d+)", corefile)[0])
-    behind = free_port()
-    with tempfile.NamedTemporaryFile("w", suffix=".corefile") as moved:
-        moved.write(corefile.replace(f":{port}", f":{behind}"))
-        moved.flush()
-        with subprocess.Popen(tied([sys.executable, "-m", "pydns", "-conf", moved.name])) as server:
-            try:
-                relay(port, behind, WAYS[os.environ["BREAK"]])
-            finally:
-                server.terminate()
+    corefile = Path(sys.argv[sys.argv.index("-conf") + 1])
+    port, behind = int(re.findall(r":(\d+)", corefile.read_text())[0]), free_port()
+    moved = corefile.with_name("moved")
+    moved.write_text(corefile.read_text().replace(f":{port}", f":{behind}"))
+    with subprocess.Popen(tied([sys.executable, "-m", "pydns", "-conf", str(moved)])) as server:
+        try:
+            relay(port, behind, WAYS[os.environ["BREAK"]])
+        finally:
+            server.terminate()
 
 
 def relay(port: int, behind: int, way: Callable[[bytes, bytes], bytes]) -> None:
