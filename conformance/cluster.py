@@ -34,6 +34,9 @@ TOKEN = "conformance"
 READY_TIME = 90.0
 """Seconds until the API must be ready; it takes about ten on two cores."""
 
+REQUEST_TIME = 30.0
+"""Seconds the API has for one answer; a hung one must not keep the run from its end."""
+
 CONTROLLERS = (
     "endpointslice-controller,endpointslice-mirroring-controller,namespace-controller,"
     "statefulset-controller,replicaset-controller,deployment-controller,garbage-collector-controller"
@@ -128,6 +131,8 @@ class Cluster:
         self._local = threading.local()
         self._connections: list[http.client.HTTPSConnection] = []
         self._components: list[Component] = []
+        self._lock = threading.Lock()
+        self._ended = False
         print(f"conformance: starting kube-apiserver for the cluster {prefix!r} …", file=sys.stderr, flush=True)
         try:
             self._prepare()
@@ -139,16 +144,24 @@ class Cluster:
             raise
 
     def stop(self) -> None:
-        """Ends the processes, the last started first."""
-        for connection in self._connections:
-            connection.close()
-        while self._components:
-            self._components.pop().stop()
+        """Ends the processes, the last started first, and a restart that is under way."""
+        with self._lock:
+            self._ended = True
+            for connection in self._connections:
+                connection.close()
+            while self._components:
+                self._components.pop().stop()
 
     def restart(self) -> None:
         """Ends kube-apiserver and starts it again at its port; what it knew of earlier versions is lost."""
-        self._components.pop(0).stop()
+        with self._lock:
+            self._check_running()
+            self._components.pop(0).stop()
         self._start_api()
+
+    def _check_running(self) -> None:
+        if self._ended:
+            raise ClusterError("the cluster was stopped")
 
     def kubeconfig_at(self, port: int) -> Path:
         """A kubeconfig that reaches the API by another port of this machine."""
@@ -161,8 +174,10 @@ class Cluster:
         _make_key(self._folder / "sa.key")
 
     def _start_api(self) -> None:
-        component = Component(self._folder, "kube-apiserver", self._flags)
-        self._components.insert(0, component)
+        with self._lock:
+            self._check_running()
+            component = Component(self._folder, "kube-apiserver", self._flags)
+            self._components.insert(0, component)
         component.wait_until(lambda: _get(f"{self.url}/readyz", self._tls) == 200)
         component.wait_until(lambda: self._exists("/api/v1/namespaces/default"))
         component.wait_until(lambda: self._exists("/api/v1/namespaces/default/services/kubernetes"))
@@ -239,20 +254,31 @@ class Cluster:
 
     def _exchange(self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
         """One request on this thread's connection, on a new one where the server has closed it."""
+        try:
+            return self._attempt(method, path, data, headers)
+        except (OSError, http.client.HTTPException):
+            pass
+        try:
+            return self._attempt(method, path, data, headers)
+        except (OSError, http.client.HTTPException) as error:
+            raise ClusterError(f"{method} {path}: no answer from {self.url}: {error}") from error
+
+    def _attempt(self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
         connection = self._connection()
         try:
             connection.request(method, path, data, headers)
             response = connection.getresponse()
+            return response.status, response.read()
         except (OSError, http.client.HTTPException):
             connection.close()
-            connection.request(method, path, data, headers)
-            response = connection.getresponse()
-        return response.status, response.read()
+            raise
 
     def _connection(self) -> http.client.HTTPSConnection:
         """This thread's, kept because setting up TLS takes longer than a change."""
         if not hasattr(self._local, "connection"):
-            self._local.connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=self._tls)
+            self._local.connection = http.client.HTTPSConnection(
+                "127.0.0.1", self.port, timeout=REQUEST_TIME, context=self._tls
+            )
             self._connections.append(self._local.connection)
         connection: http.client.HTTPSConnection = self._local.connection
         return connection
