@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from conformance import recorded, subjects
+from conformance import recorded, scratch, subjects
 from conformance.blocks import CaseError
 from conformance.live import options as live
 from conformance.options import arguments, make_plan, real_api_wanted
@@ -92,7 +92,8 @@ def _record(outcomes: Sequence[Outcome], whole_table: bool) -> None:
 def judge(jobs: Sequence[Job], plan: Plan, options: argparse.Namespace) -> int:
     """Runs the jobs, tells what was found and returns the exit status."""
     print(f"conformance: {plan.subject} against {plan.reference}, {len(jobs)} jobs", flush=True)
-    run = asyncio.run(run_all(jobs, plan, options))
+    with scratch.run_folder():
+        run = asyncio.run(run_all(jobs, plan, options))
     if options.record:
         _record(run.outcomes, whole_table=not options.filters and not run.interrupted)
     show(run)

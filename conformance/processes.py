@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Sequence
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+_running: set[subprocess.Popen[str]] = set()
 
 
 def tied(words: Sequence[str]) -> list[str]:
@@ -13,3 +19,34 @@ def tied(words: Sequence[str]) -> list[str]:
     """
     setpriv = shutil.which("setpriv")
     return [*((setpriv, "--pdeathsig", "TERM", "--") if setpriv else ()), *words]
+
+
+def run(
+    words: Sequence[str], environment: Mapping[str, str] | None = None, limit: float | None = None
+) -> tuple[int, str]:
+    """Runs a program to its end in a thread; its status and all that it printed, errors last.
+
+    Ends it, and what it started, after `limit` seconds or by `end_all`. Raises `OSError`, `subprocess.TimeoutExpired`.
+    """
+    with subprocess.Popen(
+        tied(words), env=environment, start_new_session=True, text=True, errors="replace",
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        _running.add(process)
+        try:
+            output, errors = process.communicate(timeout=limit)
+        finally:
+            _running.discard(process)
+            _kill(process)
+    return process.returncode, output + errors
+
+
+def end_all() -> None:
+    """Ends all that `run` runs in other threads, which nobody waits for any more."""
+    for process in tuple(_running):
+        _kill(process)
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

@@ -11,6 +11,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 from conformance.api import Clusters, FakeClusters, RealClusters
 from conformance.plan import Plan
+from conformance.processes import end_all
 from conformance.results import Outcome
 
 T = TypeVar("T")
@@ -66,6 +67,7 @@ class Setting:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        end_all()
         await asyncio.gather(*self._shared.values(), return_exceptions=True)
         await self._open.aclose()
 

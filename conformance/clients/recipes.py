@@ -16,10 +16,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from conformance.processes import run
 from conformance.setting import Skipped
-from conformance.tools.build import cache_folder
+from conformance.tools.build import cache_folder, remove_old
 
 PROGRAMS = Path(__file__).parent / "programs"
+UNFINISHED = ".clients-"
+"""What the names of folders begin with in which something is made."""
+
 BUILD_TIME = 600
 """Seconds a compiler has; the C compiler that brings musl with it compiles that first."""
 
@@ -120,12 +124,19 @@ def _compile(recipe: Recipe, output: Path) -> None:
 
 
 def _keep(path: Path, make: Callable[[Path], None]) -> None:
-    """Puts what `make` writes at its place when it is whole; whoever comes second finds it there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".clients-") as folder:
-        make(Path(folder) / "made")
-        if not path.exists():
-            (Path(folder) / "made").replace(path)
+    """Puts what `make` writes at its place when it is whole; whoever comes second finds it there.
+
+    Raises `Skipped` where the cache folder cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        remove_old(path.parent, f"{UNFINISHED}*")
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=UNFINISHED, ignore_cleanup_errors=True) as folder:
+            make(Path(folder) / "made")
+            if not path.exists():
+                (Path(folder) / "made").replace(path)
+    except OSError as error:
+        raise Skipped(f"{path.name} cannot be kept in {path.parent}: {error.strerror or error}") from error
 
 
 def zig() -> Path:
@@ -140,23 +151,23 @@ def _install_zig(home: Path) -> None:
     wanted = home.with_suffix(".txt")
     wanted.write_text(" ".join([f"ziglang=={ZIG}", *(f"--hash={each}" for each in ZIG_HASHES)]))
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes", "--only-binary=:all:"]
-    _run([*pip, "--target", str(home), "--requirement", str(wanted)], {})
+    _run([*pip, "--target", str(home), "--requirement", str(wanted)], {}, f"the installation of ziglang {ZIG}")
 
 
-def _run(command: list[str], environment: Mapping[str, str]) -> str:
+def _run(command: list[str], environment: Mapping[str, str], what: str = "") -> str:
     """What a compiler prints; raises `Skipped` with its last line when it is not there or fails."""
-    program = Path(command[0]).name
+    program = what or Path(command[0]).name
     if shutil.which(command[0]) is None:
         raise Skipped(f"there is no {program}")
     variables = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(cache_folder() / f"zig-{ZIG}-cache"), **environment}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables, timeout=BUILD_TIME)
+        status, said = run(command, variables, BUILD_TIME)
     except subprocess.TimeoutExpired:
         raise Skipped(f"{program} was not done after {BUILD_TIME} s") from None
-    if done.returncode:
-        lines = (done.stderr or done.stdout).strip().splitlines() or [f"status {done.returncode}"]
+    if status:
+        lines = said.strip().splitlines() or [f"status {status}"]
         raise Skipped(f"{program} fails: {lines[-1]}")
-    return done.stdout + done.stderr
+    return said
 
 
 def main() -> int:

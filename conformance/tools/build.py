@@ -12,13 +12,19 @@ import argparse
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.processes import tied
+
 HERE = Path(__file__).parent
+OLD = 86400.0
+"""Seconds: no build takes a day."""
+
 KUBERNETES_VERSION = "1.37.2"
 
 
@@ -79,14 +85,22 @@ def build(name: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     print(f"{name}: building, the first time takes minutes …", flush=True)
     started = time.monotonic()
+    remove_old(path.parent, f".{name}.*")
     unfinished = path.with_name(f".{name}.{os.getpid()}")
     try:
-        subprocess.run(_command(TOOLS[name], unfinished), check=True, env=_environment())
+        subprocess.run(tied(_command(TOOLS[name], unfinished)), check=True, env=_environment())
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
     print(f"{name}: built in {time.monotonic() - started:.0f} s: {path}", flush=True)
     return path
+
+
+def remove_old(folder: Path, pattern: str) -> None:
+    """Removes what builds that were killed left behind; what is young may be at work."""
+    for path in folder.glob(pattern):
+        if time.time() - path.lstat().st_mtime > OLD:
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 def _command(tool: Tool, output: Path) -> list[str]:
@@ -124,11 +138,14 @@ def main(names: list[str]) -> int:
     try:
         for name in wanted:
             build(name)
-    except subprocess.CalledProcessError as error:
+    except (subprocess.CalledProcessError, OSError) as error:
         print(f"the build failed: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130
     return 0
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main(sys.argv[1:]))

@@ -1,5 +1,7 @@
 """Where built programs lie, and what is said when they cannot be built."""
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -41,3 +43,23 @@ def test_help_names_the_programs(capsys: pytest.CaptureFixture[str]) -> None:
         build.main(["--help"])
     assert end.value.code == 0
     assert "kube-apiserver" in capsys.readouterr().out
+
+
+def test_a_cache_that_cannot_be_written_is_one_line(
+    empty_cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (empty_cache / "file").touch()
+    monkeypatch.setenv("PYDNS_CONFORMANCE_CACHE", str(empty_cache / "file"))
+    monkeypatch.setattr("shutil.which", lambda _: "/usr/bin/true")
+    assert build.main(["coredns"]) == 1
+    assert capsys.readouterr().err.startswith("the build failed: [Errno 20] Not a directory: ")
+
+
+@pytest.mark.parametrize(("age", "stays"), [(0, True), (2 * build.OLD, False)])
+def test_what_a_killed_build_left_goes_once_it_is_old(empty_cache: Path, age: float, stays: bool) -> None:
+    (empty_cache / ".made.1").mkdir()
+    (empty_cache / ".made.2").touch()
+    for path in empty_cache.iterdir():
+        os.utime(path, times=(time.time() - age,) * 2)
+    build.remove_old(empty_cache, ".made.*")
+    assert [path.exists() for path in (empty_cache / ".made.1", empty_cache / ".made.2")] == [stays, stays]
