@@ -147,9 +147,9 @@ def _unlike(ground: Ground, got: Replies) -> dict[Question, tuple[str, ...]]:
     *references, subject = [server.name for server in ground.servers]
     if not references:
         return {}
-    slack = 1 if ground.alike else WHATEVER_TTL
     asked = {question for _, question in got}
-    unlike = {each: _mismatches(got[references[0], each].reply, got[subject, each].reply, slack) for each in asked}
+    unlike = {each: _mismatches(got[references[0], each].reply, got[subject, each].reply, ground.alike)
+              for each in asked}  # fmt: skip
     return {each: mismatches for each, mismatches in unlike.items() if mismatches}
 
 
@@ -157,19 +157,20 @@ WHATEVER_TTL = 2**31
 """Seconds that no two TTLs are apart: a server that runs elsewhere has TTLs of its own."""
 
 
-def _mismatches(wanted: Reply, got: Reply, slack: int) -> tuple[str, ...]:
-    if wanted.question.endswith(" PTR"):  # a cache keeps the letter case of whoever asked first
+def _mismatches(wanted: Reply, got: Reply, alike: bool) -> tuple[str, ...]:
+    if not alike or wanted.question.endswith(" PTR"):  # a cache keeps the letter case of whoever asked first
         wanted, got = _lower(wanted), _lower(got)
     if {"tc"} <= wanted.flags & got.flags:  # which records fit depends on their order, and that on chance
         wanted, got = wanted.with_sections(_NOTHING), got.with_sections(_NOTHING)
-    return tuple(f"otherwise than CoreDNS: {mismatch}" for mismatch in compare(wanted, got, slack=slack))
+    mismatches = compare(wanted, got, slack=1 if alike else WHATEVER_TTL)
+    return tuple(f"otherwise than CoreDNS: {mismatch}" for mismatch in mismatches)
 
 
 _NOTHING: Mapping[str, Sequence[Record]] = {"answer": (), "authority": (), "additional": ()}
 
 
 def _lower(reply: Reply) -> Reply:
-    """The reply with all owners in lower case."""
-    sections = {name: [replace(each, owner=each.owner.lower()) for each in found]
+    """The reply with owners and data in lower case."""
+    sections = {name: [replace(each, owner=each.owner.lower(), rdata=each.rdata.lower()) for each in found]
                 for name, found in reply.sections.items()}  # fmt: skip
     return reply.with_sections(sections)
