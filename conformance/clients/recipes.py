@@ -159,7 +159,8 @@ def _run(command: list[str], environment: Mapping[str, str], what: str = "") -> 
     program = what or Path(command[0]).name
     if shutil.which(command[0]) is None:
         raise Skipped(f"there is no {program}")
-    variables = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(cache_folder() / f"zig-{ZIG}-cache"), **environment}
+    own = {"TMPDIR": tempfile.gettempdir(), "ZIG_GLOBAL_CACHE_DIR": str(cache_folder() / f"zig-{ZIG}-cache")}
+    variables = {**os.environ, **own, **environment}
     try:
         status, said = run(command, variables, BUILD_TIME)
     except subprocess.TimeoutExpired:
