@@ -10,20 +10,22 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from conformance import recorded, scratch, subjects
-from conformance.blocks import CaseError
 from conformance.live import options as live
-from conformance.options import arguments, make_plan, real_api_wanted
+from conformance.options import API, arguments, make_plan, real_api_wanted
 from conformance.plan import Plan
 from conformance.report import files, listing
 from conformance.report.run import INTERRUPTED, Run
 from conformance.report.terminal import Bar, show
 from conformance.results import Outcome
+from conformance.servers import scratch, subjects
 from conformance.setting import Job, Setting
 from conformance.spec.ground import GroundError
-from conformance.spec.jobs import opened
+from conformance.spec_jobs import opened
 from conformance.suite import load_jobs, run_jobs
+from conformance.together import together
+from conformance.table import recorded
 from conformance.tools.build import binary
+from conformance.wire.blocks import CaseError
 
 WRONG_USE = 2
 
@@ -57,6 +59,8 @@ async def run_all(jobs: Sequence[Job], plan: Plan, options: argparse.Namespace) 
 
 async def _run_jobs(jobs: Sequence[Job], plan: Plan, options: argparse.Namespace, bar: Bar) -> list[Outcome]:
     real_api = not plan.outside and real_api_wanted(options.api)
+    if options.api == "auto" and not plan.outside and not real_api:
+        print("conformance: all cases have a fake API: etcd, kube-apiserver or openssl is not there", file=sys.stderr)
     async with Setting(plan, real_api) as setting, opened(jobs, setting):
         return await run_jobs(jobs, setting, options.jobs, bar)
 
@@ -74,8 +78,7 @@ def _cancel_on_signals(task: asyncio.Task[list[Outcome]]) -> None:
 
 
 async def _versions(plan: Plan) -> dict[str, str]:
-    if "/" in plan.subject:
-        await subjects.check(plan.subject)
+    await together(*map(subjects.check, plan.started))
     return {server: await subjects.version(server) for server in plan.started}
 
 
@@ -115,8 +118,8 @@ def main() -> int:
         if options.list or options.requirements:
             listing.show(jobs, options.list, options.requirements)
             return 0
-        if "coredns" in plan.started:
-            binary("coredns")
+        for name in [*(("coredns",) if "coredns" in plan.started else ()), *(API if options.api == "real" else ())]:
+            binary(name)
         return judge(jobs, plan, options)
     except (CaseError, FileNotFoundError, GroundError, live.UsageError) as error:
         print(error, file=sys.stderr)

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from conformance import predicates
-from conformance.compare import Mismatch, compare, normalise
-from conformance.message import Reply
-from conformance.question import Question
+from conformance.wire.compare import Mismatch, compare, normalise
+from conformance.wire.message import Reply
+from conformance.wire.question import Question
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 from ipaddress import ip_address
 from pathlib import Path
 
 from conformance.live import options as live
 from conformance.plan import STARTED, Plan
 from conformance.tools.build import built
+
+API = ("etcd", "kube-apiserver")
+"""The programs of a real API."""
 
 DESCRIPTION = """\
 Judges a cluster DNS server from outside: does it follow the Kubernetes DNS specification, does it answer as CoreDNS
@@ -145,5 +149,5 @@ def make_plan(options: argparse.Namespace) -> Plan:
 
 
 def real_api_wanted(choice: str) -> bool:
-    """Resolves `auto`: the real API where it is built."""
-    return choice == "real" or (choice == "auto" and built("etcd", "kube-apiserver"))
+    """Resolves `auto`: the real API where it is built and can have a key."""
+    return choice == "real" or (choice == "auto" and built(*API) and shutil.which("openssl") is not None)

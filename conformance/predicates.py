@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from conformance.message import SECTIONS, Record, Reply, encode_name
-from conformance.question import Question
+from conformance.wire.message import SECTIONS, Record, Reply, encode_name
+from conformance.wire.question import Question
 
 Parts = frozenset[str]
 """Names of parts as `compare` uses them."""

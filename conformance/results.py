@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from conformance.case import Case
-from conformance.message import Reply
+from conformance.table.case import Case
+from conformance.wire.message import Reply
 
 
 @dataclass(frozen=True)

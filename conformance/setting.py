@@ -9,10 +9,10 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
-from conformance.api import Clusters, FakeClusters, RealClusters
 from conformance.plan import Plan
-from conformance.processes import end_all
 from conformance.results import Outcome
+from conformance.servers.processes import end_all
+from conformance.table.api import Clusters, FakeClusters, RealClusters
 
 T = TypeVar("T")
 

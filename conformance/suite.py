@@ -9,13 +9,13 @@ from collections.abc import Coroutine, Sequence
 from difflib import get_close_matches
 from typing import Protocol
 
-from conformance import generated, runner
-from conformance.blocks import CaseError
+from conformance import spec_jobs
 from conformance.clients import jobs as clients
 from conformance.plan import Plan
 from conformance.results import Outcome
 from conformance.setting import Job, Setting, Skipped, Waits
-from conformance.spec import jobs as spec
+from conformance.table import generated, runner
+from conformance.wire.blocks import CaseError
 
 
 def load_jobs(plan: Plan, filters: Sequence[str] = ()) -> list[Job]:
@@ -23,7 +23,7 @@ def load_jobs(plan: Plan, filters: Sequence[str] = ()) -> list[Job]:
 
     Raises `CaseError`, also for a filter no name holds.
     """
-    jobs: list[Job] = [*runner.jobs(plan), *generated.jobs(plan), *spec.jobs(plan), *clients.jobs(plan)]
+    jobs: list[Job] = [*runner.jobs(plan), *generated.jobs(plan), *spec_jobs.jobs(plan), *clients.jobs(plan)]
     for text in filters:
         _check_filter(text.removeprefix("^"), [job.name for job in jobs])
     without = [text[1:] for text in filters if text.startswith("^")]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance import subjects
-from conformance.loopback import Loopback
+from conformance.servers import subjects
+from conformance.servers.loopback import Loopback
 from conformance.tools.build import built
 
 ROOT = Path(__file__).parent.parent

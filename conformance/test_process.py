@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance import subjects
-from conformance.client import ask
-from conformance.ports import free_port
-from conformance.question import Question, parse_question
+from conformance.servers import subjects
+from conformance.servers.ports import free_port
 from conformance.tools.build import built
+from conformance.wire.client import ask
+from conformance.wire.question import Question, parse_question
 
 pytestmark = pytest.mark.parametrize(
     "subject",

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from conformance import fake_api, subjects
 from conformance.bench import load, objects
-from conformance.ports import free_port
+from conformance.kubernetes import fake_api
+from conformance.servers import subjects
+from conformance.servers.ports import free_port
 
 COREFILE = """\
 .:{port} {{

@@ -17,8 +17,8 @@ from conformance.clients.walks.expectation import Expectation
 from conformance.clients.walks.resolvers import expect
 from conformance.plan import Plan
 from conformance.results import Heard, Outcome, Verdict, Walk
+from conformance.servers.subjects import StartError
 from conformance.setting import Setting
-from conformance.subjects import StartError
 
 LIMIT = 300.0
 """Seconds one resolver may take with all its look-ups."""

@@ -7,19 +7,19 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from conformance.client import Direct
 from conformance.clients.model import Kind
 from conformance.clients.pod import Ran
 from conformance.clients.sandbox import Sandbox, open_sandbox
 from conformance.clients.shapes import ZONES
 from conformance.clients.tap import DROP, Address, Recording, Tap
 from conformance.clients.world import SERVICES, load_world
-from conformance.message import decode
 from conformance.plan import Plan
-from conformance.question import parse_question
 from conformance.setting import Setting, Skipped
-from conformance.stage import Stage, perform
+from conformance.table.stage import Stage, perform
 from conformance.together import together
+from conformance.wire.client import Direct
+from conformance.wire.message import decode
+from conformance.wire.question import parse_question
 
 PODS = 24
 """How many programs run at once: most of the time they wait for replies that do not come."""

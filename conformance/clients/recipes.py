@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.processes import run
+from conformance.servers.processes import run
 from conformance.setting import Skipped
 from conformance.tools.build import cache_folder, remove_old
 

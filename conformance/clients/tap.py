@@ -16,9 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Self
 
-from conformance.message import RCODES, type_name
 from conformance.results import Heard
-from conformance.upstream import read_query
+from conformance.servers.upstream import read_query
+from conformance.wire.message import RCODES, type_name
 
 RECEIVE = 65535
 RD, RA, QR = 0x0100, 0x0080, 0x8000

@@ -9,7 +9,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 
 from conformance import objects as files
-from conformance.client import Asker, Direct
 from conformance.live import audit, namespaces, pod
 from conformance.live.kubectl import Kubectl, KubectlError, Object, open_kubectl
 from conformance.live.reach import Reached, is_of, reach, zone_of
@@ -20,7 +19,8 @@ from conformance.spec.demands import demands, demands_on
 from conformance.spec.ground import Ground, GroundError, Server
 from conformance.spec.settled import settle
 from conformance.spec.started import DEFAULT_ZONE, is_of_run, servers_case
-from conformance.stage import perform
+from conformance.table.stage import perform
+from conformance.wire.client import Asker, Direct
 
 
 @asynccontextmanager

@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.client import packets
 from conformance.live.kubectl import Kubectl, KubectlError, Object, last_words
-from conformance.question import Question
 from conformance.spec.ground import GroundError
+from conformance.wire.client import packets
+from conformance.wire.question import Question
 
 NAME = "conformance-client"
 RELAY = Path(__file__).parent / "pod_relay.py"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from conformance.client import Asker
-from conformance.expectation import TIMEOUT
-from conformance.message import Reply
 from conformance.spec.demand import question
 from conformance.spec.ground import GroundError, Server
 from conformance.spec.started import DEFAULT_ZONE
 from conformance.spec.wants import read
+from conformance.wire.client import Asker
+from conformance.wire.expectation import TIMEOUT
+from conformance.wire.message import Reply
 
 TRIES = 3
 """How often a question is asked over a network that may lose it."""

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from conformance.case import Ask, Get
 from conformance.differences import DIFFERENCES
 from conformance.plan import Plan
 from conformance.results import Outcome, Verdict
+from conformance.table.case import Ask, Get
 
 INTERRUPTED = 130
 """The exit status of a run that was ended by Ctrl-C or SIGTERM, as shells know it."""

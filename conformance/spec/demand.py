@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from conformance.expectation import TIMEOUT
-from conformance.question import Question, parse_question
 from conformance.spec.wants import Got, Want
+from conformance.wire.expectation import TIMEOUT
+from conformance.wire.question import Question, parse_question
 
 
 @dataclass(frozen=True)

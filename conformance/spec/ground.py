@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from conformance.client import Asker
-from conformance.expectation import TIMEOUT
-from conformance.message import MalformedReply, Reply, decode
-from conformance.question import Question
 from conformance.spec.demand import Demand
 from conformance.spec.wants import Got
+from conformance.wire.client import Asker
+from conformance.wire.expectation import TIMEOUT
+from conformance.wire.message import MalformedReply, Reply, decode
+from conformance.wire.question import Question
 
 AT_ONCE = 32
 """How many questions are under way at a time: few enough for a server's socket buffer."""

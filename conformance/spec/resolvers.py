@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.question import DEFAULT_EDNS_SIZE
 from conformance.spec.clusterip import families_of
 from conformance.spec.demand import Demand, question
 from conformance.spec.headless import MANY
 from conformance.spec.names import Names, family, mixed
 from conformance.spec.view import CLUSTER_IP, EXTERNAL_NAME, HEADLESS, Service, View
 from conformance.spec.wants import Cut, Deniable, Denied, Echoed, Empty, Extended, Holds, OneTtl, Want, datum
+from conformance.wire.question import DEFAULT_EDNS_SIZE
 
 AREA = "resolvers"
 OUTSIDE_NAME = "example.com"

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import aiohttp
 
-from conformance.case import Case, parse_cases
-from conformance.client import Direct
-from conformance.cluster import ClusterError
+from conformance.kubernetes.cluster import ClusterError
 from conformance.objects import Object, standard
 from conformance.plan import Plan
 from conformance.setting import Setting
 from conformance.spec.demands import demands
 from conformance.spec.ground import Ground, GroundError, Server
 from conformance.spec.settled import settle
-from conformance.stage import perform
+from conformance.table.case import Case, parse_cases
+from conformance.table.stage import perform
+from conformance.wire.client import Direct
 
 CASE = Path(__file__).parent / "servers.case"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Protocol
 
-from conformance.message import Record, Reply
+from conformance.wire.message import Record, Reply
 
 
 @dataclass(frozen=True)

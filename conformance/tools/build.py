@@ -19,7 +19,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.processes import tied
+from conformance.servers.processes import tied
 
 HERE = Path(__file__).parent
 OLD = 86400.0

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from dnslib import RCODE, DNSRecord
 
-from conformance.ports import free_port
-from conformance.processes import tied
+from conformance.servers.ports import free_port
+from conformance.servers.processes import tied
 
 
 def wrong_rcode(query: bytes, reply: bytes) -> bytes:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from conformance import subjects
-from conformance.case import parse_cases
 from conformance.plan import Plan
 from conformance.results import Outcome, Verdict
-from conformance.runner import CaseJob
+from conformance.servers import subjects
 from conformance.setting import Setting
 from conformance.suite import run_job
+from conformance.table.case import parse_cases
+from conformance.table.runner import CaseJob
 
 (CASE,) = parse_cases(
     """

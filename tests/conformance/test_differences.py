@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from conformance.case import Ask, Case, Get, load_cases, parse_cases
 from conformance.differences import CONFIGURATION, DIFFERENCES, UNSEEN, unexplained
-from conformance.expectation import TIMEOUT
-from conformance.message import Reply
 from conformance.report.run import waiting
 from conformance.results import Outcome
+from conformance.table.case import Ask, Case, Get, load_cases, parse_cases
+from conformance.wire.expectation import TIMEOUT
+from conformance.wire.message import Reply
 
 PAGE = Path(__file__).parents[2] / "docs" / "differences.md"
 

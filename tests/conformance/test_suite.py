@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
-from conformance.blocks import CaseError
 from conformance.plan import Plan
 from conformance.results import Outcome
 from conformance.setting import Setting, Skipped, Waits
 from conformance.suite import load_jobs, run_job
+from conformance.wire.blocks import CaseError
 
 
 def test_filters_are_parts_of_names() -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from conformance.api import FakeClusters
 from conformance.clients import jobs, lab, probes
 from conformance.clients.jobs import ClientJob, Observed, compare, judge
 from conformance.clients.model import Lookup
@@ -19,8 +18,9 @@ from conformance.clients.world import load_world
 from conformance.plan import Plan
 from conformance.results import Heard, Outcome
 from conformance.setting import Setting
-from conformance.stage import perform
 from conformance.suite import run_job
+from conformance.table.api import FakeClusters
+from conformance.table.stage import perform
 
 
 def asked(*words: str) -> tuple[Heard, ...]:

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from conformance import upstream
-from conformance.blocks import split_blocks
 from conformance.clients import output, recipes
 from conformance.clients.lab import Pod
 from conformance.clients.model import Lookup, Want
@@ -16,9 +14,11 @@ from conformance.clients.recipes import PROGRAMS, Recipe
 from conformance.clients.sandbox import open_sandbox
 from conformance.clients.tap import Recording, Tap
 from conformance.clients.toolbox import RESOLVERS, Resolver
-from conformance.script import Script, parse_script
+from conformance.servers import upstream
+from conformance.servers.script import Script, parse_script
 from conformance.setting import Skipped
 from conformance.tools.build import cache_folder
+from conformance.wire.blocks import split_blocks
 
 ZIG = "musl-1.2.5"
 """The one whose compiler is a large download."""

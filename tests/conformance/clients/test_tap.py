@@ -9,15 +9,15 @@ from dataclasses import replace
 
 import pytest
 
-from conformance import upstream
-from conformance.blocks import split_blocks
-from conformance.client import ask
 from conformance.clients.tap import DROP, Recording, Tap, manner
-from conformance.message import decode
-from conformance.ports import free_port
-from conformance.question import Question, parse_question
 from conformance.results import Heard
-from conformance.script import Script, parse_script
+from conformance.servers import upstream
+from conformance.servers.ports import free_port
+from conformance.servers.script import Script, parse_script
+from conformance.wire.blocks import split_blocks
+from conformance.wire.client import ask
+from conformance.wire.message import decode
+from conformance.wire.question import Question, parse_question
 
 SCRIPT = ["upstream", "    a.test. 60 A 192.0.2.7", "    b.lost.test. 60 A 192.0.2.8"]
 

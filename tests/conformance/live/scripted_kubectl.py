@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from conformance.cluster_ips import complete
+from conformance.kubernetes.cluster_ips import complete
 
 Object = dict[str, Any]
 

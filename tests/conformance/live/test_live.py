@@ -15,16 +15,16 @@ from typing import Any
 
 import pytest
 
-from conformance import subjects
 from conformance.live import namespaces, outside, pod
 from conformance.live.kubectl import last_words, open_kubectl
 from conformance.live.reach import zone_in
 from conformance.plan import Plan
-from conformance.ports import free_port
 from conformance.results import Outcome, verdicts
+from conformance.servers import subjects
+from conformance.servers.ports import free_port
 from conformance.setting import Setting
 from conformance.spec.ground import GroundError
-from conformance.spec.jobs import jobs, opened
+from conformance.spec_jobs import jobs, opened
 from conformance.suite import run_jobs
 
 ROOT = Path(__file__).parents[3]

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from conformance.cluster_ips import complete
+from conformance.kubernetes.cluster_ips import complete
 from conformance.objects import standard
 from conformance.spec.demand import Demand, tags
 from conformance.spec.demands import AREAS, demands
 from conformance.spec.departures import DEPARTURES
-from conformance.spec.jobs import TAGS
 from conformance.spec.requirements import REQUIREMENTS
 from conformance.spec.started import OUTSIDE
 from conformance.spec.wants import Denied, Empty, Holds, Lacks, Only, Want
+from conformance.spec_jobs import TAGS
 
 ZONE = "cluster.local."
 HTTP = {"name": "http", "port": 80, "protocol": "TCP"}

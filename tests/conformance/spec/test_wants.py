@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.expectation import TIMEOUT
-from conformance.message import Edns, Reply, parse_record
 from conformance.spec.demand import Demand, Judgement, judge, question
 from conformance.spec.wants import (
     Beside,
@@ -26,6 +24,8 @@ from conformance.spec.wants import (
     Want,
     datum,
 )
+from conformance.wire.expectation import TIMEOUT
+from conformance.wire.message import Edns, Reply, parse_record
 
 NAME = "web.shop.svc.cluster.local."
 OWN = frozenset({datum(NAME, "A", "10.96.0.1"), datum(NAME, "A", "10.96.0.2")})

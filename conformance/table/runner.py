@@ -1,0 +1,395 @@
+"""Runs a case on the reference and on the server under test, step by step, and judges every step.
+
+Three questions are asked of each reply: is the case's expectation right (the running reference is), does the server
+under test answer as the reference, and if not, does the case name the difference? Prints nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from conformance.differences import unexplained
+from conformance.kubernetes.cluster import ClusterError
+from conformance.plan import Plan
+from conformance.results import Outcome, Verdict
+from conformance.servers import subjects
+from conformance.setting import Setting, Skipped
+from conformance.table import recorded
+from conformance.table.api import Api, Clusters, RealClusters
+from conformance.table.case import Ask, Case, Get, Never, Wait, Write, load_cases
+from conformance.table.changes import Change, ChangeError, Outage
+from conformance.table.pages import line_matches, matches, pattern
+from conformance.table.settle import (
+    AWAY_TIME,
+    LATE_TIME,
+    SETTLE_TIME,
+    Guard,
+    Passage,
+    Watch,
+    denied,
+    denies,
+    follow,
+    passages,
+)
+from conformance.table.stage import Stage, perform, prepare
+from conformance.together import together
+from conformance.tools.build import binary
+from conformance.wire.compare import compare, normalise
+from conformance.wire.expectation import TIMEOUT
+from conformance.wire.message import Reply
+
+LOG_TIME = 2.0
+"""Seconds within which a log line must appear."""
+
+PAGE_TIME = 0.5
+"""Seconds within which a page must show what was just asked: a query is counted after its reply was sent."""
+
+
+SILENCES = 3
+"""Questions in turn that a server leaves without a reply before its case is given up."""
+
+LIMIT = 120.0
+"""Seconds a case may take in all, starts included."""
+
+
+@dataclass(frozen=True)
+class CaseJob:
+    """A case as a job of the suite."""
+
+    case: Case
+    limit: float = LIMIT
+
+    @property
+    def name(self) -> str:
+        """The case's."""
+        return self.case.name
+
+    @property
+    def about(self) -> str:
+        """What the case says of itself, and what it needs."""
+        needs = [f"cluster {self.case.cluster}"] if self.case.cluster else []
+        needs += [f"plugins {' '.join(self.case.needs)}"] if self.case.needs else []
+        return f"{self.case.about} (needs {', '.join(needs)})" if needs else self.case.about
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Those of all its questions and pages."""
+        steps = [
+            step.question.tags if isinstance(step, Ask) else step.tags
+            for step in self.case.steps
+            if isinstance(step, Ask | Get)
+        ]
+        return tuple(sorted({tag for tags in steps for tag in tags}))
+
+    async def run(self, setting: Setting, outcome: Outcome) -> None:
+        """Runs the case on the servers that serve the plugins it needs."""
+        outcome.case = self.case
+        lacking = await _lacking(self.case, setting)
+        outcome.waits = "; ".join(f"{server} does not serve {' '.join(names)}" for server, names in lacking.items())
+        if self.case.namespaces and isinstance(setting.clusters, RealClusters):
+            _check_built("kube-controller-manager")
+        servers = [server for server in setting.plan.started if server not in lacking]
+        if servers:
+            await run_case(self.case, setting.plan, servers, setting.clusters, outcome)
+
+
+def _check_built(name: str) -> None:
+    try:
+        binary(name)
+    except FileNotFoundError as error:
+        raise Skipped(str(error)) from error
+
+
+def jobs(plan: Plan) -> list[CaseJob]:
+    """All cases; none for a server that has a configuration of its own."""
+    return [] if plan.outside else [CaseJob(case) for case in load_cases()]
+
+
+async def _lacking(case: Case, setting: Setting) -> dict[str, list[str]]:
+    """The plugins a case needs that a server does not serve, by server."""
+    if not case.needs:
+        return {}
+    served = await setting.shared(_plugins)
+    missing = {server: [name for name in case.needs if name not in names] for server, names in served.items()}
+    return {server: names for server, names in missing.items() if names}
+
+
+@asynccontextmanager
+async def _plugins(setting: Setting) -> AsyncIterator[dict[str, set[str]]]:
+    """What each server says it serves."""
+    yield {server: await subjects.plugins(server) for server in setting.plan.started}
+
+
+async def run_case(case: Case, plan: Plan, servers: Sequence[str], clusters: Clusters, outcome: Outcome) -> None:
+    """Runs one case on the servers, the subject last; a server that does not start is a verdict, too."""
+    try:
+        async with clusters.open(case) as api:
+            outcome.api = api.kind if case.cluster or case.namespaces or case.objects else ""
+            if case.fails:
+                await _run_failing(case, plan, servers, api, outcome)
+            else:
+                await _Run(case, plan, servers, api, outcome).run()
+    except subjects.StartError as error:
+        outcome.fail(error.server, "start", str(error))
+    except (recorded.StaleRecording, ClusterError, ChangeError) as error:
+        outcome.fail(servers[-1], "start", str(error))
+
+
+async def _run_failing(case: Case, plan: Plan, servers: Sequence[str], api: Api, outcome: Outcome) -> None:
+    """All servers must refuse the Corefile with status 1 and a message that holds the case's words."""
+    faults: dict[str, tuple[str, ...]] = dict.fromkeys(servers, ())
+    for subject in servers:
+        async with prepare(case, subject, api.line, plan.environment(subject)) as stage:
+            corefile = stage.write("Corefile", case.corefile)
+            status, output = await subjects.run_to_end(subject, corefile, stage.environment)
+        if status != 1 or not re.search(pattern(stage.fill(case.fails)), output):
+            faults[subject] = (f"status {status}: {output.strip()}",)
+    outcome.verdicts.append(Verdict(case.name, case.name, f"fails {case.fails}", faults))
+
+
+class _Run:
+    """One case under way: the stages of the servers, the subject's last."""
+
+    def __init__(self, case: Case, plan: Plan, servers: Sequence[str], api: Api, outcome: Outcome) -> None:
+        self.case, self.plan, self.servers, self.api, self.outcome = case, plan, servers, api, outcome
+        self.stages: list[Stage] = []
+        self.recording = recorded.load(case) if plan.reference == "recorded" else []
+        self.settling = False
+        self.was_away = False
+        self.is_late = False
+        self.guards: list[list[Guard]] = []
+        self.silent: Counter[str] = Counter()
+
+    async def run(self) -> None:
+        async with AsyncExitStack() as stack:
+            performing = [self._perform(stack, subject) for subject in self.servers]
+            self.stages = await together(*performing)
+            stack.push_async_callback(self._end_guards)
+            for step in passages(self.case.steps):
+                await self._step(step)
+                if self._lost():
+                    return
+
+    def _lost(self) -> bool:
+        """Whether a server has ended or stays silent, which is a fault: the rest would be time-outs."""
+        for stage in self.stages:
+            assert stage.running
+            if stage.running.ended:
+                self.outcome.fail(stage.subject, "server", stage.running.ended)
+            elif self.silent[stage.subject] >= SILENCES:
+                fault = f"no reply to {SILENCES} questions in turn\n{stage.running.last_lines}"
+                self.outcome.fail(stage.subject, "server", fault)
+            else:
+                continue
+            return True
+        return False
+
+    async def _perform(self, stack: AsyncExitStack, subject: str) -> Stage:
+        environment = self.plan.environment(subject)
+        return await stack.enter_async_context(perform(self.case, subject, self.api.line, environment))
+
+    async def _step(self, step: object) -> None:
+        if isinstance(step, Passage):
+            await self._pass(step)
+        elif isinstance(step, Get):
+            await self._get(step)
+        elif isinstance(step, Wait):
+            await asyncio.sleep(step.seconds)
+        elif isinstance(step, Never):
+            self.guards.append([Guard(stage, step) for stage in self.stages])
+
+    async def _end_guards(self) -> None:
+        for guards in self.guards:
+            faults = {guard.stage.subject: await guard.end() for guard in guards}
+            step = guards[0].step
+            self._verdict(step.place, f"never denied {step.question.text}", faults, step.question.tags)
+
+    # -- changes and questions --
+
+    async def _pass(self, passage: Passage) -> None:
+        """Makes the changes while the questions are watched, then judges the replies."""
+        self.settling = bool(passage.changes) and not passage.asks
+        started = asyncio.get_running_loop().time()
+        watches = [[self._watch(stage, step) for step in passage.asks] for stage in self.stages]
+        if not passage.changes:
+            await asyncio.gather(*(watch.look() for watched in watches for watch in watched))
+        else:
+            await self._watch_changes(passage.changes, watches)
+        for step, *watched in zip(passage.asks, *watches, strict=True):
+            await self._judge_watched(step, watched, started, changed=bool(passage.changes))
+
+    def _watch(self, stage: Stage, step: Ask) -> Watch:
+        wanted = _expected(step, stage.subject)
+        return Watch(
+            stage,
+            step,
+            lambda reply: wanted is None or not self._compare(step, wanted, reply),
+            lasting=wanted is not None and not denies(wanted) and not step.question.gap,
+        )
+
+    async def _watch_changes(self, changes: Sequence[Change | Write], watches: list[list[Watch]]) -> None:
+        """Changes of objects are watched from before they are asked for, those of files from when they are made."""
+        done = asyncio.Event()
+        if any(isinstance(change, Change) for change in changes):
+            await asyncio.gather(*map(_before, watches))
+        following = [
+            asyncio.create_task(follow(watched, done, self._patience(changes))) for watched in watches if watched
+        ]
+        try:
+            for change in changes:
+                await self._change(change)
+            done.set()
+            await asyncio.gather(*following)
+            self.is_late = self.is_late or not all(watch.right for watched in watches for watch in watched)
+        finally:
+            for task in following:
+                task.cancel()
+            await asyncio.gather(*following, return_exceptions=True)
+
+    def _patience(self, changes: Sequence[Change | Write]) -> float:
+        """Longer from the first time on that the API is away; short once a change did not show in time."""
+        self.was_away = self.was_away or any(isinstance(change, Outage) for change in changes)
+        return LATE_TIME if self.is_late else AWAY_TIME if self.was_away else SETTLE_TIME
+
+    async def _change(self, change: Change | Write) -> None:
+        if isinstance(change, Change):
+            await change.perform(self.api)
+        else:
+            for stage in self.stages:
+                stage.write(change.name, change.text)
+
+    async def _judge_watched(self, step: Ask, watches: Sequence[Watch], started: float, changed: bool) -> None:
+        by_server = {watch.stage.subject: watch.reply for watch in watches}
+        if self.plan.reference == "recorded" and not step.question.live:
+            by_server = {"coredns": self.recording[len(self.outcome.replies)], **by_server}
+        faults = self._judge(step, by_server)
+        for server, reply in by_server.items():
+            self.silent[server] = self.silent[server] + 1 if reply == TIMEOUT and faults[server] else 0
+        for watch in watches:
+            faults[watch.stage.subject] += [*denied(watch.denials, started), *await _remarks(watch.stage, step)]
+        self.outcome.replies.append(normalise(by_server.get("coredns") or watches[-1].reply))
+        settled = self._settled(watches) if changed else {}
+        self._verdict(step.place, step.question.text, faults, step.question.tags, step.differences, settled)
+
+    def _settled(self, watches: Sequence[Watch]) -> dict[str, float]:
+        """Milliseconds from the last change that was asked of the API until the answers that it changed were right."""
+        times = {watch.stage.subject: 1000 * (watch.turned - self.api.asked) for watch in watches if watch.turned}
+        return {server: time for server, time in times.items() if self.api.asked and time > 0}
+
+    def _judge(self, step: Ask, replies: Mapping[str, Reply]) -> dict[str, list[str]]:
+        """CoreDNS by the expectation; the subject by CoreDNS's reply, where no named difference says otherwise."""
+        faults: dict[str, list[str]] = {server: [] for server in replies}
+        for server, reply in replies.items():
+            wanted = _expected(step, server)
+            if server != "coredns" and not (server == "pydns" and step.differing):
+                wanted = replies.get("coredns", wanted)
+            if wanted:
+                faults[server] += map(str, self._compare(step, wanted, reply))
+            if server == "pydns" and step.differing and "coredns" in replies:
+                names, reference = step.differences, replies["coredns"]
+                faults[server] += unexplained(step.question, reference, reply, names, self.case.order)
+        return faults
+
+    def _compare(self, step: Ask, wanted: Reply, got: Reply) -> list[object]:
+        return list(compare(wanted, got, self.case.order, step.question.slack))
+
+    # -- pages --
+
+    async def _get(self, step: Get) -> None:
+        faults = {}
+        settling, self.settling = self.settling, False
+        for stage in self.stages:
+            attempt = _page_attempt(stage, step)
+            faults[stage.subject] = await _patiently(attempt, SETTLE_TIME if settling else PAGE_TIME)
+        self._verdict(step.place, f"get {step.path}", faults, step.tags, step.differences)
+
+    def _verdict(
+        self,
+        place: str,
+        text: str,
+        faults: Mapping[str, Sequence[str]],
+        tags: tuple[str, ...],
+        differences: tuple[str, ...] = (),
+        settled: Mapping[str, float] | None = None,
+    ) -> None:
+        shown = () if "pydns" not in faults or any(faults.values()) else differences
+        found = {server: tuple(each) for server, each in faults.items()}
+        self.outcome.verdicts.append(Verdict(self.case.name, place, text, found, tags, shown, settled=settled or {}))
+
+
+async def _before(watches: Sequence[Watch]) -> None:
+    for watch in watches:
+        await watch.before()
+
+
+def _expected(step: Ask, server: str) -> Reply | None:
+    """What the case expects of a server."""
+    return (step.differing if server == "pydns" else None) or step.expected
+
+
+Attempt = Callable[[], Awaitable[list[str]]]
+
+
+async def _patiently(attempt: Attempt, seconds: float) -> list[str]:
+    """The attempt's problems, tried again until there are none or time is up."""
+    deadline = asyncio.get_running_loop().time() + seconds
+    while True:
+        problems = await attempt()
+        if not problems or asyncio.get_running_loop().time() >= deadline:
+            return problems
+        await asyncio.sleep(0.05)
+
+
+def _page_attempt(stage: Stage, step: Get) -> Attempt:
+    wanted = step.differing_has if step.differences and stage.subject == "pydns" else step.has
+
+    async def attempt() -> list[str]:
+        status, text = await stage.get(step)
+        problems = [f"status {status}, not {step.status}: {text}"] if status != step.status else []
+        missing = [line for line in wanted if not any(line_matches(line, got) for got in text.splitlines())]
+        return problems + [f"no line {line!r}" for line in missing]
+
+    return attempt
+
+
+async def _remarks(stage: Stage, step: Ask) -> list[str]:
+    problems = []
+    if step.heard is not None:
+        heard = stage.take_heard()
+        if not _all_heard(step.heard, heard):
+            problems.append(f"upstream heard {heard}, not {list(step.heard)}")
+    log = step.log if step.differing_log is None or stage.subject != "pydns" else step.differing_log
+    if log is not None:
+        problems += await _log_problems(stage, log)
+    return problems
+
+
+def _all_heard(wanted: Sequence[str], heard: Sequence[str]) -> bool:
+    """As many queries as wanted, each with all the words of its line and none of those it has with a minus."""
+    return len(wanted) == len(heard) and all(map(_is_heard, wanted, heard))
+
+
+def _is_heard(wanted: str, query: str) -> bool:
+    has = set(query.split())
+    return all(
+        word in has if word[0] != "-" else not any(have.startswith(f"+{word[1:]}") for have in has)
+        for word in wanted.split()
+    )
+
+
+async def _log_problems(stage: Stage, wanted: Sequence[str]) -> list[str]:
+    lines: list[str] = []
+
+    async def attempt() -> list[str]:
+        lines.extend(stage.take_log())
+        return [text for text in wanted if not any(matches(text, line) for line in lines)]
+
+    missing = await _patiently(attempt, LOG_TIME)
+    if not wanted:
+        return [f"logged {line!r}, wanted nothing" for line in lines]
+    return [f"no log line {text!r} among {lines}" for text in missing]
