@@ -22,8 +22,8 @@ from conformance.setting import Job, Setting
 from conformance.spec.ground import GroundError
 from conformance.spec_jobs import opened
 from conformance.suite import load_jobs, run_jobs
-from conformance.together import together
 from conformance.table import recorded
+from conformance.together import together
 from conformance.tools.build import binary
 from conformance.wire.blocks import CaseError
 

@@ -300,7 +300,12 @@ def _get(url: str, tls: ssl.SSLContext | None = None) -> int:
 
 def _make_key(path: Path) -> None:
     command = ["openssl", "genrsa", "-out", str(path), "2048"]
-    subprocess.run(command, check=True, capture_output=True, env={**os.environ, "RANDFILE": os.devnull})
+    try:
+        subprocess.run(command, check=True, capture_output=True, env={**os.environ, "RANDFILE": os.devnull})
+    except FileNotFoundError:
+        raise ClusterError("there is no openssl, which makes the key of kube-apiserver") from None
+    except subprocess.CalledProcessError as error:
+        raise ClusterError(f"openssl fails: {error.stderr.decode(errors='replace').strip()}") from error
 
 
 def _api_flags(etcd: str, prefix: str, port: int) -> list[str]:

@@ -80,6 +80,15 @@ def test_a_filter_that_no_name_holds_is_wrong_use(
     assert capsys.readouterr().err.startswith("no case's name holds 'kubernetes/nosuch'")
 
 
+def test_a_real_api_that_is_not_built_is_told_before_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYDNS_CONFORMANCE_CACHE", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["conformance", "--reference", "recorded", "--api", "real", "loop"])
+    assert command.main() == 2
+    assert capsys.readouterr().err == "etcd is not built; build it with: python -m conformance.tools.build etcd\n"
+
+
 def test_a_list_runs_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "argv", ["conformance", "--list", "loop/loop:none"])
     assert command.main() == 0
