@@ -14,11 +14,12 @@ from conformance.clients.shapes import ZONES
 from conformance.clients.tap import DROP, Address, Recording, Tap
 from conformance.clients.world import SERVICES, load_world
 from conformance.plan import Plan
+from conformance.servers.subjects import StartError
 from conformance.setting import Setting, Skipped
 from conformance.table.stage import Stage, perform
 from conformance.together import together
 from conformance.wire.client import Direct
-from conformance.wire.message import decode
+from conformance.wire.message import MalformedReply, decode
 from conformance.wire.question import parse_question
 
 PODS = 24
@@ -106,18 +107,31 @@ async def _servers(setting: Setting, stack: AsyncExitStack) -> list[Server]:
 
 
 async def _outside(plan: Plan) -> Server:
-    """A server that runs already; raises `Skipped` unless it serves the objects and the zones of the world."""
+    """A server that runs already; raises `Skipped` unless it serves the objects and the zones of the world.
+
+    Raises `StartError` for one that does not answer.
+    """
     host, _, port = plan.subject.rpartition(":")
     address = (host.strip("[]"), int(port)) if port.isdigit() else ("", 0)
     if not address[0]:
         raise Skipped(f"a Pod sandbox has no way to {plan.subject}: give its ADDRESS[:PORT]")
     for name, found in _MARKS.items():
-        reply = await Direct(*address).ask(parse_question(f"{name} A", "."))
-        if not reply or found not in {record.rdata for record in decode(reply).answer}:
+        if found not in await _addresses(plan.subject, address, name):
             raise Skipped(
                 f"{plan.subject} does not serve what conformance/clients/world.case says: no A {name} {found}"
             )
     return Server(plan.subject, address)
+
+
+async def _addresses(subject: str, address: Address, name: str) -> set[str]:
+    """What a server says of a name; raises `StartError` for one that does not answer."""
+    packet = await Direct(*address).ask(parse_question(f"{name} A", "."))
+    if packet is None:
+        raise StartError(subject, f"no reply to {name} A")
+    try:
+        return {record.rdata for record in decode(packet).answer}
+    except MalformedReply as error:
+        raise StartError(subject, f"the reply to {name} A is no DNS message: {error}") from error
 
 
 _MARKS: Mapping[str, str] = {"web.shop.svc.cluster.local.": SERVICES["web.shop"][0], "mark.ok.test.": "192.0.2.1"}

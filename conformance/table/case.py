@@ -13,8 +13,9 @@ import yaml
 
 from conformance.differences import DIFFERENCES
 from conformance.servers.script import Rule, parse_script
-from conformance.table.changes import CHANGES, Change, Object, Outage, read_objects
+from conformance.table.changes import CHANGES, OWN_ADDRESS, Change, Object, Outage, read_objects
 from conformance.wire.blocks import Block, CaseError, split_blocks
+from conformance.wire.compare import tells_own_address
 from conformance.wire.expectation import Settings, change_reply, parse_reply
 from conformance.wire.message import Reply, parse_record
 from conformance.wire.question import Question, absolute, parse_question, split_tags
@@ -117,6 +118,13 @@ class Case:
         return sum(isinstance(step, Ask | Get | Never) for step in self.steps) + bool(self.fails)
 
     @property
+    def needs_own_address(self) -> bool:
+        """Whether it is about an address of this machine that is not a loopback one."""
+        replies = [reply for step in self.questions for reply in (step.expected, step.differing) if reply]
+        asks_servers = any(record.rtype == "NS" for reply in replies for record in reply.answer)
+        return any(map(tells_own_address, replies)) or (asks_servers and _has_own_address(self.cluster))
+
+    @property
     def is_cut(self) -> bool:
         """Whether the servers lose the API for a while."""
         return Outage("disconnect") in self.steps
@@ -128,6 +136,11 @@ def load_cases(folder: Path = CASES) -> list[Case]:
     for path in sorted(folder.rglob("*.case")):
         cases += parse_cases(path.read_text(), str(path.relative_to(folder).with_suffix("")))
     return cases
+
+
+def _has_own_address(cluster: str) -> bool:
+    """Whether the server itself is behind a Service of a cluster."""
+    return bool(cluster) and OWN_ADDRESS in (CLUSTERS / f"{cluster}.yaml").read_text()
 
 
 def load_cluster(name: str) -> tuple[Object, ...]:

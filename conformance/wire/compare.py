@@ -98,6 +98,17 @@ def local_addresses() -> frozenset[str]:
     return frozenset(_local_ipv4() | _local_ipv6())
 
 
+def tells_own_address(reply: Reply) -> bool:
+    """Whether a reply has `LOCAL_ADDRESS`: no machine without an address of its own can give it."""
+    records = (record for section in reply.sections.values() for record in section)
+    return any(record.rdata == LOCAL_ADDRESS and record.owner.lower().startswith(OWN_NAMES) for record in records)
+
+
+def has_own_address() -> bool:
+    """Whether this machine has an IPv4 address other than loopback."""
+    return bool(_local_ipv4())
+
+
 def own_address() -> str:
     """An IPv4 address of this machine, the same at every call; 192.0.2.1, nobody's, where it has none but loopback."""
     return min(_local_ipv4(), default="192.0.2.1")

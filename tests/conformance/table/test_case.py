@@ -163,3 +163,11 @@ def test_a_name_that_must_not_be_denied_is_a_check() -> None:
     assert isinstance(never, Never)
     assert (never.question.name, never.question.tags, never.place) == ("a.", ("R3",), "x.case:3")
     assert (case.checks, case.is_cut) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "needed"),
+    [("kubernetes/apex", True), ("ci/cluster", True), ("e2e/services", False), ("kubernetes/apex:bind", False)],
+)
+def test_cases_about_an_address_of_this_machine(name: str, needed: bool) -> None:
+    assert [case.needs_own_address for case in load_cases() if case.name == name] == [needed]

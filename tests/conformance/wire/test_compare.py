@@ -3,7 +3,7 @@
 import pytest
 
 from conformance.wire import compare as module
-from conformance.wire.compare import compare
+from conformance.wire.compare import compare, tells_own_address
 from conformance.wire.message import Edns, Reply, parse_record
 
 
@@ -65,3 +65,11 @@ def test_own_addresses_are_one_placeholder(monkeypatch: pytest.MonkeyPatch) -> N
     got = reply("ns.dns.z. 5 A 192.0.2.9", "ns.dns.z. 5 A 192.0.2.10", "ns.dns.z. 5 AAAA fe80::1")
     assert compare(reply("ns.dns.z. 5 A 0.0.0.0"), got) == []
     assert compare(reply("a. 5 A 0.0.0.0"), reply("a. 5 A 192.0.2.9")) != []
+
+
+@pytest.mark.parametrize(
+    ("record", "own"),
+    [("ns.dns.z. 5 A 0.0.0.0", True), ("web.z. 5 A 0.0.0.0", False), ("ns.dns.z. 5 A 10.0.0.1", False)],
+)
+def test_a_reply_that_only_a_machine_with_an_address_of_its_own_gives(record: str, own: bool) -> None:
+    assert tells_own_address(reply(record)) is own
