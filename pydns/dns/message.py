@@ -251,6 +251,8 @@ def _pack_record(out: bytearray, offsets: dict[bytes, int], record: RR) -> None:
     layout = LAYOUTS.get(rrtype)
     if layout is None or not layout.compressible or not rdata:
         out += _RR.pack(rrtype, cls, ttl, len(rdata))
+        if layout is not None and layout.names and rdata:
+            _remember_within(offsets, rdata, layout, len(out))
         out += rdata
         return
     start = len(out)
@@ -294,8 +296,17 @@ def _pack_name(out: bytearray, offsets: dict[bytes, int], wire: bytes) -> None:
 
 
 def _remember(offsets: dict[bytes, int], wire: bytes, here: int) -> None:
-    """Note where each suffix of a name that was just written stands."""
+    """Note where each suffix of a name that is written in full stands, unless one stands before it or it is too far."""
     position = 0
-    while length := wire[position]:
-        offsets[wire[position:]] = 0xC000 | here + position
+    while (length := wire[position]) and here + position < _POINTER_LIMIT:
+        offsets.setdefault(wire[position:], 0xC000 | here + position)
         position += length + 1
+
+
+def _remember_within(offsets: dict[bytes, int], rdata: bytes, layout: Layout, here: int) -> None:
+    """The same of the names in rdata that is not compressed: SRV targets are what owners in the additional section are."""
+    position = layout.prefix
+    for _ in range(layout.names):
+        end = _name_end(rdata, position)
+        _remember(offsets, rdata[position:end], here + position)
+        position = end

@@ -57,6 +57,14 @@ def test_names_are_compressed_where_they_may_be() -> None:
     assert len(wire) == 12 + len(QUESTION.name) + 1 + 4 + owner_srv - 18 + len("\x05_http\x04_tcp") + owner_ptr
 
 
+def test_an_owner_points_to_the_target_that_was_written_in_full() -> None:
+    """The additional section of SRV replies: RFC 2782 forbids to compress the target, not to point to it."""
+    srv = message("_http._tcp.web.shop.svc.cluster.local. 5 IN SRV 0 50 80 one.target.example.")
+    both = srv.with_sections(srv.answer, (), (record("one.target.example. 5 IN A 10.244.0.1"),))
+    assert len(pack(both)) - len(pack(srv)) == 2 + 10 + 4
+    assert parse(pack(both)) == both
+
+
 def test_letter_case_of_the_question_is_kept() -> None:
     question = Question("WeB.Shop.", Type.A)
     assert parse(pack(Message(1, 0, 0, question))).question == question
