@@ -304,7 +304,7 @@ def _remember(offsets: dict[bytes, int], wire: bytes, here: int) -> None:
 
 
 def _remember_within(offsets: dict[bytes, int], rdata: bytes, layout: Layout, here: int) -> None:
-    """The same of the names in rdata that is not compressed: SRV targets are what owners in the additional section are."""
+    """The same of names in rdata that is not compressed: SRV targets come again as owners in the additional section."""
     position = layout.prefix
     for _ in range(layout.names):
         end = _name_end(rdata, position)
