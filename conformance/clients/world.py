@@ -7,7 +7,8 @@ where the running CoreDNS knows better, that is said. Knows no resolver and no s
 from __future__ import annotations
 
 from conformance.clients.model import Answer, Kind, World
-from conformance.table.case import Case, parse_cases
+from conformance.table.case import Case
+from conformance.table.case_file import parse_cases
 from conformance.tools.build import HERE as _TOOLS
 
 CLUSTER_DOMAIN = "cluster.local"

@@ -18,7 +18,8 @@ from conformance.setting import Setting
 from conformance.spec.demands import demands
 from conformance.spec.ground import Ground, GroundError, Server
 from conformance.spec.settled import settle
-from conformance.table.case import Case, parse_cases
+from conformance.table.case import Case
+from conformance.table.case_file import parse_cases
 from conformance.table.stage import perform
 from conformance.wire.client import Direct
 

@@ -14,7 +14,8 @@ from typing import Any
 from conformance.plan import Plan
 from conformance.results import Outcome
 from conformance.setting import Setting
-from conformance.table.case import Case, Wait, parse_cases
+from conformance.table.case import Case, Wait
+from conformance.table.case_file import parse_cases
 from conformance.table.changes import Apply
 from conformance.table.runner import CaseJob
 

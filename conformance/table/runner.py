@@ -21,7 +21,8 @@ from conformance.servers import subjects
 from conformance.setting import Setting, Skipped
 from conformance.table import recorded
 from conformance.table.api import Api, Clusters, RealClusters
-from conformance.table.case import Ask, Case, Get, Never, Wait, Write, load_cases
+from conformance.table.case import Ask, Case, Get, Never, Wait, Write
+from conformance.table.case_file import load_cases
 from conformance.table.changes import Change, ChangeError, Outage
 from conformance.table.pages import line_matches, matches, pattern
 from conformance.table.settle import (

@@ -16,6 +16,9 @@ from conformance.wire.question import Question
 TIMEOUT = Reply("TIMEOUT")
 """Stands for "no reply came"."""
 
+REPLY_LINES = (*SECTIONS, "opt", "question", "opcode")
+"""Lines below a question that say what the reply has."""
+
 REMARKS = ("heard", "log", "differs")
 """Lines below a question that are not about the reply; the case parser reads them."""
 
@@ -98,7 +101,7 @@ def _parse_lines(reply: Reply, block: Block, settings: Settings) -> Reply:
         elif line.directive == "opcode":
             reply = replace(reply, opcode=line.rest)
         elif line.directive not in REMARKS:
-            raise line.error(f"{line.directive!r} is none of {', '.join((*SECTIONS, 'opt', 'question', *REMARKS))}")
+            raise line.error(f"{line.directive!r} is none of {', '.join((*REPLY_LINES, *REMARKS))}")
     return reply.with_sections(given)
 
 

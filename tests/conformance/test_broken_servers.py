@@ -13,7 +13,7 @@ from conformance.results import Outcome, Verdict
 from conformance.servers import subjects
 from conformance.setting import Setting
 from conformance.suite import run_job
-from conformance.table.case import parse_cases
+from conformance.table.case_file import parse_cases
 from conformance.table.runner import CaseJob
 
 (CASE,) = parse_cases(

@@ -8,7 +8,8 @@ import pytest
 from conformance.differences import CONFIGURATION, DIFFERENCES, UNSEEN, unexplained
 from conformance.report.run import waiting
 from conformance.results import Outcome
-from conformance.table.case import Ask, Case, Get, load_cases, parse_cases
+from conformance.table.case import Ask, Case, Get
+from conformance.table.case_file import load_cases, parse_cases
 from conformance.wire.expectation import TIMEOUT
 from conformance.wire.message import Reply
 

@@ -1,11 +1,13 @@
 """Case files: what they say, and the place of what is wrong in them."""
 
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
 from conformance.differences import DIFFERENCES
-from conformance.table.case import Ask, Get, Never, Wait, Write, load_cases, parse_cases, starting_objects
+from conformance.table.case import Ask, Get, Never, Wait, Write, starting_objects
+from conformance.table.case_file import load_cases, parse_cases
 from conformance.table.changes import Apply, Delete
 from conformance.wire.blocks import CaseError
 from conformance.wire.expectation import TIMEOUT
@@ -128,11 +130,29 @@ def test_a_difference_replaces_what_it_names() -> None:
         ("corefile\n    .\nscale Deployment shop/web\n", "x.case:3: not enough values"),
         ("corefile\n    .\npatch Pod 10.0.0.1\n", "x.case:3: not enough values"),
         ("upstream\n    ? a. A +sleep => NOERROR\n", "x.case:2: '\\+sleep' is none of"),
+        ("api reel\n", "x.case:1: 'reel' is none of any, fake, real, nostream"),
+        ("order exactly\n", "x.case:1: 'exactly' is none of any, exact"),
+        ("flags ax\n", r"x.case:1: \['ax'\] are not header flags"),
+        ("corefile\n    .\nwait 1\n    answer a. 5 A 1.2.3.4\n", "x.case:3: nothing can stand below `wait`"),
+        ("corefile\n    .\nget 2 / => 200\n    hass x\n", "x.case:4: 'hass' is none of has, differs"),
+        ("corefile\n    .\n? a. A\n    answer a. 5 A 1.2.3.4\n", "x.case:4: 'answer' is none of heard, log"),
+        ("corefile\n    .\n? a. A\n    heard a. A -ends\n", r"x.case:3: \['-ends'\] can never be heard"),
+        ("fails no\ncorefile\n    .\n? a. A => NOERROR\n", "x.case: a server that `fails` to start"),
     ],
 )
 def test_errors_name_file_and_line(text: str, message: str) -> None:
     with pytest.raises(CaseError, match=message):
         parse_cases(text, "x")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("about nothing\n", "x.case: no case in it"), ("corefile\n    .\nwait 1\n", "x.case: x asks nothing")],
+)
+def test_what_asks_nothing_is_not_a_case_of_the_table(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "x.case").write_text(text)
+    with pytest.raises(CaseError, match=message):
+        load_cases(tmp_path)
 
 
 def test_the_table_reads_and_is_as_large_as_promised() -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from conformance.table import recorded
-from conformance.table.case import Case, load_cases, parse_cases
+from conformance.table.case import Case
+from conformance.table.case_file import load_cases, parse_cases
 from conformance.wire.message import Reply, parse_record
 
 CASE = parse_cases("corefile\n    .\n? b. A +do => NOERROR\n? a. TXT +slack=1 => TIMEOUT\n", "area/example")[0]

@@ -9,7 +9,7 @@ import pytest
 from conformance.plan import Plan
 from conformance.results import Outcome
 from conformance.setting import Setting, Skipped
-from conformance.table.case import parse_cases
+from conformance.table.case_file import parse_cases
 from conformance.table.runner import CaseJob
 
 

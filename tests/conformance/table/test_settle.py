@@ -10,7 +10,8 @@ from typing import cast
 import pytest
 
 from conformance.table import settle
-from conformance.table.case import Ask, Get, Step, Wait, Write, parse_cases
+from conformance.table.case import Ask, Get, Step, Wait, Write
+from conformance.table.case_file import parse_cases
 from conformance.table.changes import Delete
 from conformance.table.settle import Passage, Watch, denied, denies, follow, passages
 from conformance.table.stage import Stage
