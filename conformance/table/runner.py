@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -24,7 +24,8 @@ from conformance.table.api import Api, Clusters, RealClusters
 from conformance.table.case import Ask, Case, Get, Never, Wait, Write
 from conformance.table.case_file import load_cases
 from conformance.table.changes import Change, ChangeError, Outage
-from conformance.table.pages import line_matches, matches, pattern
+from conformance.table.pages import pattern
+from conformance.table.remarks import page, remarks
 from conformance.table.settle import (
     AWAY_TIME,
     LATE_TIME,
@@ -44,12 +45,8 @@ from conformance.wire.compare import compare, has_own_address, normalise
 from conformance.wire.expectation import TIMEOUT
 from conformance.wire.message import Reply
 
-LOG_TIME = 2.0
-"""Seconds within which a log line must appear."""
-
 PAGE_TIME = 0.5
 """Seconds within which a page must show what was just asked: a query is counted after its reply was sent."""
-
 
 SILENCES = 3
 """Questions in turn that a server leaves without a reply before its case is given up."""
@@ -220,6 +217,8 @@ class _Run:
         started = asyncio.get_running_loop().time()
         watches = [[self._watch(stage, step) for step in passage.asks] for stage in self.stages]
         if not passage.changes:
+            for stage in self.stages:
+                stage.take_log()  # a line of an earlier question shall not stand for one of this question's
             await asyncio.gather(*(watch.look() for watched in watches for watch in watched))
         else:
             await self._watch_changes(passage.changes, watches)
@@ -227,7 +226,7 @@ class _Run:
             await self._judge_watched(step, watched, started, changed=bool(passage.changes))
 
     def _watch(self, stage: Stage, step: Ask) -> Watch:
-        wanted = _expected(step, stage.subject)
+        wanted = step.expected_of(stage.subject)
         return Watch(
             stage,
             step,
@@ -274,7 +273,7 @@ class _Run:
         for server, reply in by_server.items():
             self.silent[server] = self.silent[server] + 1 if reply == TIMEOUT and faults[server] else 0
         for watch in watches:
-            faults[watch.stage.subject] += [*denied(watch.denials, started), *await _remarks(watch.stage, step)]
+            faults[watch.stage.subject] += [*denied(watch.denials, started), *await remarks(watch.stage, step)]
         self.outcome.replies.append(normalise(by_server.get("coredns") or watches[-1].reply))
         settled = self._settled(watches) if changed else {}
         self._verdict(step.place, step.question.text, faults, step.question.tags, step.differences, settled)
@@ -288,10 +287,10 @@ class _Run:
         """CoreDNS by the expectation; the subject by CoreDNS's reply, where no named difference says otherwise."""
         faults: dict[str, list[str]] = {server: [] for server in replies}
         for server, reply in replies.items():
-            wanted = _expected(step, server)
+            wanted = step.expected_of(server)
             if server != "coredns" and not (server == "pydns" and step.differing):
                 wanted = replies.get("coredns", wanted)
-            if wanted:
+            if wanted is not None:
                 faults[server] += map(str, self._compare(step, wanted, reply))
             if server == "pydns" and step.differing and "coredns" in replies:
                 names, reference = step.differences, replies["coredns"]
@@ -307,8 +306,7 @@ class _Run:
         faults = {}
         settling, self.settling = self.settling, False
         for stage in self.stages:
-            attempt = _page_attempt(stage, step)
-            faults[stage.subject] = await _patiently(attempt, SETTLE_TIME if settling else PAGE_TIME)
+            faults[stage.subject] = await page(stage, step, SETTLE_TIME if settling else PAGE_TIME)
         self._verdict(step.place, f"get {step.path}", faults, step.tags, step.differences)
 
     def _verdict(
@@ -328,71 +326,3 @@ class _Run:
 async def _before(watches: Sequence[Watch]) -> None:
     for watch in watches:
         await watch.before()
-
-
-def _expected(step: Ask, server: str) -> Reply | None:
-    """What the case expects of a server."""
-    return (step.differing if server == "pydns" else None) or step.expected
-
-
-Attempt = Callable[[], Awaitable[list[str]]]
-
-
-async def _patiently(attempt: Attempt, seconds: float) -> list[str]:
-    """The attempt's problems, tried again until there are none or time is up."""
-    deadline = asyncio.get_running_loop().time() + seconds
-    while True:
-        problems = await attempt()
-        if not problems or asyncio.get_running_loop().time() >= deadline:
-            return problems
-        await asyncio.sleep(0.05)
-
-
-def _page_attempt(stage: Stage, step: Get) -> Attempt:
-    wanted = step.differing_has if step.differences and stage.subject == "pydns" else step.has
-
-    async def attempt() -> list[str]:
-        status, text = await stage.get(step)
-        problems = [f"status {status}, not {step.status}: {text}"] if status != step.status else []
-        missing = [line for line in wanted if not any(line_matches(line, got) for got in text.splitlines())]
-        return problems + [f"no line {line!r}" for line in missing]
-
-    return attempt
-
-
-async def _remarks(stage: Stage, step: Ask) -> list[str]:
-    problems = []
-    if step.heard is not None:
-        heard = stage.take_heard()
-        if not _all_heard(step.heard, heard):
-            problems.append(f"upstream heard {heard}, not {list(step.heard)}")
-    log = step.log if step.differing_log is None or stage.subject != "pydns" else step.differing_log
-    if log is not None:
-        problems += await _log_problems(stage, log)
-    return problems
-
-
-def _all_heard(wanted: Sequence[str], heard: Sequence[str]) -> bool:
-    """As many queries as wanted, each with all the words of its line and none of those it has with a minus."""
-    return len(wanted) == len(heard) and all(map(_is_heard, wanted, heard))
-
-
-def _is_heard(wanted: str, query: str) -> bool:
-    has = set(query.split())
-    return all(
-        word in has if word[0] != "-" else not any(have.startswith(f"+{word[1:]}") for have in has)
-        for word in wanted.split()
-    )
-
-
-async def _log_problems(stage: Stage, wanted: Sequence[str]) -> list[str]:
-    lines: list[str] = []
-
-    async def attempt() -> list[str]:
-        lines.extend(stage.take_log())
-        return [text for text in wanted if not any(matches(text, line) for line in lines)]
-
-    missing = await _patiently(attempt, LOG_TIME)
-    if not wanted:
-        return [f"logged {line!r}, wanted nothing" for line in lines]
-    return [f"no log line {text!r} among {lines}" for text in missing]

@@ -158,10 +158,13 @@ class Guard:
             await asyncio.sleep(GUARD_PAUSE)
 
     async def end(self) -> tuple[str, ...]:
-        """Stops asking; the faults."""
+        """Stops asking; the faults, one of them when it could not ask, or not to the end."""
         self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-        return denied(self.denials, self._started)
+        (ended,) = await asyncio.gather(self._task, return_exceptions=True)
+        faults = denied(self.denials, self._started)
+        if isinstance(ended, Exception):
+            return (*faults, f"could not be asked any more: {ended}")
+        return faults or (() if self.asked else ("no reply by the end of the case",))
 
 
 def denied(denials: Sequence[tuple[float, str]], since: float) -> tuple[str, ...]:

@@ -10,10 +10,10 @@ from typing import cast
 import pytest
 
 from conformance.table import settle
-from conformance.table.case import Ask, Get, Step, Wait, Write
+from conformance.table.case import Ask, Get, Never, Step, Wait, Write
 from conformance.table.case_file import parse_cases
 from conformance.table.changes import Delete
-from conformance.table.settle import Passage, Watch, denied, denies, follow, passages
+from conformance.table.settle import Guard, Passage, Watch, denied, denies, follow, passages
 from conformance.table.stage import Stage
 from conformance.wire.expectation import TIMEOUT
 from conformance.wire.message import Reply, parse_record
@@ -123,6 +123,42 @@ def test_denials_in_words() -> None:
     assert denied([], 0) == ()
     assert denied([(2.5, "NXDOMAIN")], 2) == ("wrong denial after 500 ms: NXDOMAIN",)
     assert denied([(2.5, "NODATA"), (3, "SERVFAIL")], 2) == ("wrong denial after 500 ms: NODATA (2 times)",)
+
+
+class Failing:
+    """A stage that cannot ask, or that never has a reply."""
+
+    def __init__(self, error: OSError | None) -> None:
+        self.error = error
+        self.asked = asyncio.Event()
+
+    async def ask(self, question: Question) -> Reply:
+        self.asked.set()
+        if self.error:
+            raise self.error
+        await asyncio.Event().wait()
+        return TIMEOUT
+
+
+@pytest.mark.parametrize(
+    ("error", "fault"),
+    [
+        (OSError("address in use"), "could not be asked any more: address in use"),
+        (None, "no reply by the end of the case"),
+    ],
+)
+async def test_a_guard_that_sees_nothing_is_a_fault(error: OSError | None, fault: str) -> None:
+    stage = Failing(error)
+    guard = Guard(cast(Stage, stage), Never(Question("a.", "a.")))
+    await stage.asked.wait()
+    assert await guard.end() == (fault,)
+
+
+async def test_a_guard_that_was_answered_has_no_fault() -> None:
+    guard = Guard(cast(Stage, Scripted([ANSWER])), Never(Question("a.", "a.")))
+    while not guard.asked:
+        await asyncio.sleep(0)
+    assert await guard.end() == ()
 
 
 def test_a_gap_is_written_with_the_question() -> None:
