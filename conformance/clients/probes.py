@@ -48,8 +48,9 @@ class Listed:
     ndots: str = "5"
 
     def __str__(self) -> str:
-        more = f" + {' '.join(self.searches)}" if self.searches else ""
-        return f"{self.name} {self.want}, ndots {self.ndots}, {self.policy}{more}"
+        listed = " ".join(self.searches).replace("{}", "LABEL")
+        more = listed if len(self.searches) < 4 else f"{len(self.searches)} domains of {len(listed)} characters"
+        return f"{self.name} {self.want}, ndots {self.ndots}, {self.policy}{more and f' + {more}'}"
 
     def probe(self, label: str) -> Probe:
         """This look-up."""
