@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from conformance.table.case import Case
@@ -85,9 +85,3 @@ class Outcome:
         """Notes that a job could not go on."""
         self.broken.add(server)
         self.verdicts.append(Verdict(self.name, self.name, text, {server: (fault,)}))
-
-
-def verdicts(outcomes: list[Outcome]) -> Iterator[Verdict]:
-    """The verdicts of all jobs in turn."""
-    for outcome in outcomes:
-        yield from outcome.verdicts

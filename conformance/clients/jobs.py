@@ -13,8 +13,7 @@ from conformance.clients.probes import LISTED, Listed, Probe, listed, probe
 from conformance.clients.selection import Row, rows
 from conformance.clients.tap import Recording, manner
 from conformance.clients.toolbox import RESOLVERS, Resolver
-from conformance.clients.walks.expectation import Expectation
-from conformance.clients.walks.resolvers import expect
+from conformance.clients.walks import Expectation, expect
 from conformance.plan import Plan
 from conformance.results import Heard, Outcome, Verdict, Walk
 from conformance.servers.subjects import StartError

@@ -208,21 +208,3 @@ def _search_within_limits(search: tuple[str, ...], omissions: list[Omission]) ->
     line = message + " ".join(applied)
     omissions += [Omission(rule, entries, "DNSConfigForming", line) for rule, entries in cuts if entries]
     return applied
-
-
-def node_warning(node: Node, path: str = "/etc/resolv.conf") -> str:
-    """The event CheckLimitsForResolvConf that kubelet sends for its host file when it starts; empty: none."""
-    try:
-        search = parse_host_file(node.host or "").search
-    except HostFileError as error:
-        return str(error)
-    most = MOST_SEARCHES - (3 if node.cluster_domain else 0)
-    if len(search) > most:
-        return f"Resolv.conf file '{path}' contains search line consisting of more than {most} domains!"
-    if any(len(domain) > MOST_DOMAIN for domain in search):
-        what = f"a search path which length is more than allowed {MOST_DOMAIN} chars!"
-        return f'Resolv.conf file "{path}" contains {what}'
-    if len(" ".join(search)) > MOST_SEARCH_LINE:
-        what = f"search line which length is more than allowed {MOST_SEARCH_LINE} chars!"
-        return f"Resolv.conf file '{path}' contains {what}"
-    return ""

@@ -18,7 +18,6 @@ from pathlib import Path
 
 from conformance.clients.pod import ADDRESSES, Ran, Request
 from conformance.setting import Skipped
-from conformance.together import together
 
 ROOT = Path(__file__).parent.parent.parent
 NAMESPACES = ("--net", "--mount", "--uts", "--pid", "--fork", "--kill-child")
@@ -116,30 +115,3 @@ async def _end(process: asyncio.subprocess.Process, control: socket.socket) -> N
     except TimeoutError:
         process.kill()
         await process.wait()
-
-
-class Pool:
-    """Some sandboxes, handed out one at a time to whoever needs one."""
-
-    def __init__(self, sandboxes: Sequence[Sandbox]) -> None:
-        self._free: asyncio.Queue[Sandbox] = asyncio.Queue()
-        for sandbox in sandboxes:
-            self._free.put_nowait(sandbox)
-
-    @asynccontextmanager
-    async def take(self) -> AsyncIterator[Sandbox]:
-        """A sandbox that nobody else uses until the block ends."""
-        sandbox = await self._free.get()
-        try:
-            yield sandbox
-        finally:
-            self._free.put_nowait(sandbox)
-
-
-@asynccontextmanager
-async def open_pool(size: int) -> AsyncIterator[Pool]:
-    """So many sandboxes, started together. Raises `Skipped`."""
-    async with AsyncExitStack() as stack:
-        first = await stack.enter_async_context(open_sandbox())
-        others = [stack.enter_async_context(open_sandbox()) for _ in range(size - 1)]
-        yield Pool([first, *(await together(*others))])

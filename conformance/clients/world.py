@@ -6,10 +6,11 @@ where the running CoreDNS knows better, that is said. Knows no resolver and no s
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from conformance.clients.model import Answer, Kind, World
 from conformance.table.case import Case
 from conformance.table.case_file import parse_cases
-from conformance.tools.build import HERE as _TOOLS
 
 CLUSTER_DOMAIN = "cluster.local"
 NAMESPACE = "shop"
@@ -65,7 +66,7 @@ _NXDOMAIN = Answer(Kind.NXDOMAIN)
 
 def load_world() -> Case:
     """The objects, the upstream's script and the Corefile."""
-    (case,) = parse_cases((_TOOLS.parent / "clients" / "world.case").read_text(), "clients/world")
+    (case,) = parse_cases(Path(__file__).with_name("world.case").read_text(), "clients/world")
     return case
 
 

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -197,7 +197,7 @@ async def _wait_until_answering(subject: str, process: asyncio.subprocess.Proces
     try:
         async with asyncio.timeout(START_TIMEOUT):
             while process.returncode is None:
-                if await ask(replace(PROBE, port=1), port):
+                if await ask(PROBE, port):
                     return
                 await asyncio.sleep(0.02)
     except TimeoutError:

@@ -5,6 +5,6 @@ host name of the machine has no dot: no search line, no search.
 """
 
 from conformance.clients.walks.expectation import Expectation, Question, Wave
-from conformance.clients.walks.resolvers import RESOLVERS, Resolver, expect
+from conformance.clients.walks.resolvers import MODELS, expect
 
-__all__ = ["RESOLVERS", "Expectation", "Question", "Resolver", "Wave", "expect"]
+__all__ = ["MODELS", "Expectation", "Question", "Wave", "expect"]

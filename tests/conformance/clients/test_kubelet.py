@@ -8,7 +8,6 @@ from conformance.clients.kubelet import (
     Node,
     Omission,
     Pod,
-    node_warning,
     parse_host_file,
     pod_dns,
 )
@@ -267,24 +266,3 @@ def test_three_name_servers() -> None:
 )
 def test_what_is_left_out(pod: Pod, node: Node, omissions: tuple[Omission, ...]) -> None:
     assert pod_dns(pod, node).omissions == omissions
-
-
-@pytest.mark.parametrize(
-    ("search", "domain", "warning"),
-    [
-        (numbered(29), "cluster.local", ""),
-        (numbered(30), "cluster.local", "contains search line consisting of more than 29 domains!"),
-        (numbered(32), "", ""),
-        (numbered(33), "", "contains search line consisting of more than 32 domains!"),
-        ((LONG,), "cluster.local", "contains a search path which length is more than allowed 253 chars!"),
-        (numbered(29, 100), "cluster.local", "contains search line which length is more than allowed 2048 chars!"),
-    ],
-)
-def test_what_kubelet_says_of_its_host_file_at_start(search: tuple[str, ...], domain: str, warning: str) -> None:
-    found = node_warning(Node(cluster_domain=domain, host=f"search {' '.join(search)}\n"))
-    assert found.endswith(warning)
-    assert bool(found) == bool(warning)
-
-
-def test_a_broken_host_file_is_an_event_too() -> None:
-    assert node_warning(Node(host="nameserver\n")) == "nameserver list is empty"

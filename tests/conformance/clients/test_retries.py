@@ -3,7 +3,7 @@
 import pytest
 
 from conformance.clients.model import Answer, Kind, Lookup, ResolvConf, Want
-from conformance.clients.walks import RESOLVERS, Question, expect
+from conformance.clients.walks import MODELS, Question, expect
 from conformance.clients.walks.dnspython import tries
 from tests.conformance.clients.sequences import PAIR, TWO, always, cluster, written
 
@@ -150,7 +150,7 @@ def test_busybox_cannot_send_the_root_among_others() -> None:
 
 def test_a_domain_listed_twice_is_asked_twice() -> None:
     twice = ResolvConf(("192.0.2.53",), ("one.test", "one.test"))
-    sequences = {name: written(expect(name, twice, Lookup("web", Want.A), cluster), "web", PAIR) for name in RESOLVERS}
+    sequences = {name: written(expect(name, twice, Lookup("web", Want.A), cluster), "web", PAIR) for name in MODELS}
     assert {name for name, sequence in sequences.items() if sequence == "1a Na"} == {"c-ares"}
     assert sequences["glibc"] == sequences["go"] == "1aa Na"
     assert sequences["busybox"] == "1a2"
