@@ -45,6 +45,8 @@ async def run_job(job: Job, setting: Setting) -> Outcome:
     started = time.monotonic()
     try:
         await _within(job.limit, job.run(setting, outcome))
+        if not outcome.verdicts and not outcome.waits:
+            outcome.fail(setting.plan.subject, "the job itself", "nothing was looked at, and no reason is given")
     except Skipped as reason:
         outcome.skipped = str(reason)
     except Waits as reason:

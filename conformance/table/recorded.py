@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.table.case import Ask, Case
-from conformance.wire.blocks import split_blocks
+from conformance.wire.blocks import CaseError, split_blocks
 from conformance.wire.compare import compare
 from conformance.wire.expectation import Settings, parse_reply, render_reply
 from conformance.wire.message import Record, Reply
@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parent.parent / "recorded"
 
 
 class StaleRecording(Exception):
-    """The recording of a case is missing or belongs to other questions."""
+    """The recording of a case is missing, belongs to other questions, or cannot be read."""
 
 
 def path_of(case: Case, folder: Path = FOLDER) -> Path:
@@ -67,7 +67,12 @@ def load(case: Case, folder: Path = FOLDER) -> list[Reply]:
         text, _, words = blocks[number].rest.rpartition(" => ") if number < len(blocks) else ("", "", "")
         if text != step.question.text:
             raise StaleRecording(f"{path.name}: question {number + 1} is {text!r}, not {step.question.text!r}: {hint}")
-        replies.append(parse_reply(words, blocks[number], Settings(), step.question))
+        try:
+            replies.append(parse_reply(words, blocks[number], Settings(), step.question))
+        except CaseError as error:
+            raise StaleRecording(f"{error}: {hint}") from error
+    if len(blocks) > len(replies):
+        raise StaleRecording(f"{path.name}: question {len(replies) + 1} is not in the case any more: {hint}")
     return replies
 
 

@@ -51,6 +51,9 @@ PAGE_TIME = 0.5
 SILENCES = 3
 """Questions in turn that a server leaves without a reply before its case is given up."""
 
+NO_REPLY = ("TIMEOUT", "MALFORMED")
+"""What stands for an rcode where there was no reply that can be read."""
+
 LIMIT = 120.0
 """Seconds a case may take in all, starts included."""
 
@@ -292,6 +295,8 @@ class _Run:
                 wanted = replies.get("coredns", wanted)
             if wanted is not None:
                 faults[server] += map(str, self._compare(step, wanted, reply))
+            elif reply.rcode in NO_REPLY:
+                faults[server].append(f"any reply would do, got {reply.rcode} {reply.question}".rstrip())
             if server == "pydns" and step.differing and "coredns" in replies:
                 names, reference = step.differences, replies["coredns"]
                 faults[server] += unexplained(step.question, reference, reply, names, self.case.order)

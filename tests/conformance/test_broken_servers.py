@@ -107,3 +107,14 @@ async def test_a_server_that_never_starts_is_a_fault(monkeypatch: pytest.MonkeyP
 
 async def test_the_same_server_in_one_piece_passes(judge: Judge) -> None:
     assert not (await judge("nothing")).problems
+
+
+async def test_a_question_to_which_any_reply_will_do_must_have_one(
+    monkeypatch: pytest.MonkeyPatch, server: str
+) -> None:
+    text = "corefile\n    test:{PORT} {\n        whoami\n    }\n? a.test. A +timeout=0.2\n"
+    (case,) = parse_cases(text, "broken")
+    monkeypatch.setenv("BREAK", "silence")
+    async with Setting(Plan(server, "expected"), real_api=False) as setting:
+        (verdict,) = (await run_job(CaseJob(case), setting)).verdicts
+    assert faults(verdict) == ["any reply would do, got TIMEOUT"]

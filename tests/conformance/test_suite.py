@@ -77,6 +77,16 @@ async def test_a_job_that_hangs_is_a_fault() -> None:
     assert verdict.problems == ["pydns: not done after 0 s"]
 
 
+async def test_a_job_that_looks_at_nothing_and_does_not_say_why_is_a_fault() -> None:
+    class Idle(Scripted):
+        async def run(self, setting: Setting, outcome: Outcome) -> None:
+            pass
+
+    async with Setting(Plan(), real_api=False) as setting:
+        (verdict,) = (await run_job(Idle(None), setting)).problems
+    assert verdict.problems == ["pydns: nothing was looked at, and no reason is given"]
+
+
 async def test_a_time_out_within_a_job_is_not_the_end_of_its_time() -> None:
     (verdict,) = (await outcome_of(TimeoutError("the sandbox says nothing"))).problems
     assert verdict.problems[0].endswith("TimeoutError: the sandbox says nothing\n")

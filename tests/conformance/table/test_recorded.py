@@ -7,6 +7,7 @@ import pytest
 from conformance.table import recorded
 from conformance.table.case import Case
 from conformance.table.case_file import load_cases, parse_cases
+from conformance.wire.expectation import TIMEOUT
 from conformance.wire.message import Reply, parse_record
 
 CASE = parse_cases("corefile\n    .\n? b. A +do => NOERROR\n? a. TXT +slack=1 => TIMEOUT\n", "area/example")[0]
@@ -49,3 +50,18 @@ def test_prune_removes_what_belongs_to_no_case(tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", load_cases(), ids=lambda case: case.name)
 def test_the_recordings_belong_to_the_table(case: Case) -> None:
     assert len(recorded.load(case)) == len(case.questions)
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (("NOERROR aa tc", "NOERROR ab"), r"^example\.txt:1: .*ab.* --record area/example`$"),
+        (("TIMEOUT\n", "TIMEOUT\n? c. A => TIMEOUT\n"), r"question 3 is not in the case any more: .* --record area/"),
+    ],
+)
+def test_a_recording_that_was_changed_by_hand_is_told(tmp_path: Path, change: tuple[str, str], fault: str) -> None:
+    recorded.save(CASE, [REPLY, TIMEOUT], tmp_path)
+    path = recorded.path_of(CASE, tmp_path)
+    path.write_text(path.read_text().replace(*change))
+    with pytest.raises(recorded.StaleRecording, match=fault):
+        recorded.load(CASE, tmp_path)
