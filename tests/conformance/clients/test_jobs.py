@@ -17,10 +17,13 @@ from conformance.clients.walks.expectation import Expectation, Question, Wave
 from conformance.clients.world import load_world
 from conformance.plan import Plan
 from conformance.results import Heard, Outcome
+from conformance.servers.script import Rule, Script
+from conformance.servers.upstream import Upstream, serve
 from conformance.setting import Setting
 from conformance.suite import run_job
 from conformance.table.api import FakeClusters
 from conformance.table.stage import perform
+from conformance.wire.message import Reply
 
 
 def asked(*words: str) -> tuple[Heard, ...]:
@@ -156,15 +159,30 @@ async def test_a_server_that_runs_already_and_serves_the_world(run: Run) -> None
     assert (outcome.problems, len(outcome.verdicts)) == ([], 3)
 
 
-@pytest.mark.parametrize(
-    ("subject", "reason"),
-    [
-        ("127.0.0.1:9", "127.0.0.1:9 does not serve what conformance/clients/world.case says: no A web.shop.svc."),
-        ("cluster", "a Pod sandbox has no way to cluster: give its ADDRESS[:PORT]"),
-    ],
-)
-async def test_a_server_that_does_not_serve_the_world_is_skipped(run: Run, subject: str, reason: str) -> None:
+async def skipped_because(run: Run, subject: str) -> str:
     outcome = await judged_outside(run, subject)
     if outcome.skipped.startswith("no Pod sandboxes"):
         pytest.skip(outcome.skipped)
-    assert outcome.skipped.startswith(reason)
+    return outcome.skipped
+
+
+async def test_a_server_that_does_not_serve_the_world_is_skipped(run: Run) -> None:
+    empty = Upstream(Script([Rule("*", "*", Reply("NXDOMAIN", frozenset({"qr"})))]))
+    async with serve(empty) as port:
+        reason = await skipped_because(run, f"127.0.0.1:{port}")
+    assert reason.startswith(
+        f"127.0.0.1:{port} does not serve what conformance/clients/world.case says: no A web.shop."
+    )
+
+
+async def test_a_cluster_that_sandboxes_do_not_reach_is_skipped(run: Run) -> None:
+    assert await skipped_because(run, "cluster") == "a Pod sandbox has no way to cluster: give its ADDRESS[:PORT]"
+
+
+async def test_a_server_that_does_not_answer_is_a_fault(run: Run) -> None:
+    outcome = await judged_outside(run, "127.0.0.1:9")
+    if outcome.skipped:
+        pytest.skip(outcome.skipped)
+    assert [verdict.problems for verdict in outcome.problems] == [
+        ["127.0.0.1:9: no reply to web.shop.svc.cluster.local. A"]
+    ]
