@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from conformance.kubernetes.cluster import Cluster, ClusterError, Etcd
+from conformance.kubernetes.client import ClusterError
+from conformance.kubernetes.cluster import Cluster, Etcd
 
 
 @contextmanager

@@ -12,12 +12,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import Template
-from typing import Any
 from zlib import crc32
 
 import yaml
 
-Object = dict[str, Any]
+from conformance.kubernetes.objects import Object
 
 FILE = Path(__file__).parent / "spec" / "objects.yaml"
 

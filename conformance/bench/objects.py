@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator
-from typing import Any
 
-Object = dict[str, Any]
+from conformance.kubernetes.objects import Object
 
 NAMESPACES = 20
 HEADLESS_EVERY = 10

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any
 
-Object = dict[str, Any]
+from conformance.kubernetes.objects import Object
 
 POOLS: Mapping[str, IPv4Network | IPv6Network] = {
     "IPv4": IPv4Network("10.96.128.0/17"),

@@ -11,11 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from itertools import count
-from typing import Any
 
-Object = dict[str, Any]
-Objects = Mapping[tuple[str, str, str], Object]
-"""Objects by kind, namespace and name."""
+from conformance.kubernetes.objects import Key, Object, key_of
+
+Objects = Mapping[Key, Object]
 
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 """Of Pods alike in readiness the one with the lowest goes first when a Deployment shrinks."""
@@ -49,12 +48,8 @@ def work(objects: Objects) -> Work:
     return found
 
 
-def _key(object: Object) -> tuple[str, str, str]:
-    return object["kind"], object["metadata"].get("namespace", ""), object["metadata"]["name"]
-
-
 def _differs(wanted: Object, objects: Objects) -> bool:
-    there = objects.get(_key(wanted))
+    there = objects.get(key_of(wanted))
     return there is None or {**there, "metadata": {**there["metadata"], "resourceVersion": None}} != {
         **wanted,
         "metadata": {**wanted["metadata"], "resourceVersion": None},
@@ -63,7 +58,7 @@ def _differs(wanted: Object, objects: Objects) -> bool:
 
 def _collect(object: Object, objects: Objects, found: Work) -> None:
     """What belongs to a namespace, a workload or a Service that is gone."""
-    kind, namespace, _ = _key(object)
+    kind, namespace, _ = key_of(object)
     if namespace and ("Namespace", "", namespace) not in objects:
         found.removed.append(object)
     elif any(owner not in objects for owner in _owners(object)):
@@ -73,7 +68,7 @@ def _collect(object: Object, objects: Objects, found: Work) -> None:
             found.removed.append(object)
 
 
-def _owners(object: Object) -> Iterator[tuple[str, str, str]]:
+def _owners(object: Object) -> Iterator[Key]:
     for owner in object["metadata"].get("ownerReferences") or ():
         yield owner["kind"], object["metadata"]["namespace"], owner["name"]
 
@@ -178,8 +173,8 @@ def _surplus(service: Object, objects: Objects) -> list[Object]:
     """Slices of a Service that its Pods no longer fill."""
     if not service["spec"].get("selector") or service["spec"].get("type") == "ExternalName":
         return []
-    wanted = {_key(slice) for slice in _slices(service, objects)}
-    owner = _key(service)
+    wanted = {key_of(slice) for slice in _slices(service, objects)}
+    owner = key_of(service)
     return [
         object
         for key, object in objects.items()

@@ -18,9 +18,8 @@ from typing import Any
 from aiohttp import web
 
 from conformance.kubernetes import cluster_ips, controllers
+from conformance.kubernetes.objects import Key, Object, key_of
 from conformance.servers.ports import free_port
-
-Object = dict[str, Any]
 
 RESOURCES = {
     "/api/v1/namespaces": ("v1", "Namespace"),
@@ -100,7 +99,7 @@ class FakeApi:
     defaults: bool = True
     controllers: bool = False
     version: int = 1000
-    objects: dict[tuple[str, str, str], Object] = field(default_factory=dict)
+    objects: dict[Key, Object] = field(default_factory=dict)
     watchers: list[tuple[Selection, asyncio.Queue[Object | None]]] = field(default_factory=list)
     history: list[tuple[Object | None, Object | None]] = field(default_factory=list)
 
@@ -159,15 +158,15 @@ class FakeApi:
         """Fills in what an API server does and DNS needs: protocols of ports, ClusterIPs."""
         _set_protocols(object)
         if object["kind"] == "Service":
-            cluster_ips.complete(object, self.objects.get(_key(object)), self.objects.values())
+            cluster_ips.complete(object, self.objects.get(key_of(object)), self.objects.values())
 
     def _put(self, object: Object) -> None:
-        key = _key(object)
+        key = key_of(object)
         self._note(self.objects.get(key), object)
         self.objects[key] = object
 
     def _remove(self, object: Object) -> None:
-        self._note(self.objects.pop(_key(object)), None)
+        self._note(self.objects.pop(key_of(object)), None)
 
     def _note(self, old: Object | None, new: Object | None) -> None:
         """One more version: remembered, and told to the watchers."""
@@ -250,11 +249,6 @@ async def _stream(request: web.Request, queue: asyncio.Queue[Object | None]) -> 
     except ConnectionError:
         pass
     return response
-
-
-def _key(object: Object) -> tuple[str, str, str]:
-    metadata = object["metadata"]
-    return object["kind"], metadata.get("namespace", ""), metadata["name"]
 
 
 def _set_protocols(object: Object) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 
-from conformance.live.kubectl import Object
+from conformance.kubernetes.objects import Object
 from conformance.spec.view import CLUSTER_IP, EXTERNAL_NAME, HEADLESS, Service, View, read_view
 
 

@@ -8,12 +8,10 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from conformance.kubernetes.objects import Object
 from conformance.spec.ground import GroundError
 from conformance.tools.build import binary, built
-
-Object = dict[str, Any]
 
 REQUEST_TIME = 20
 """Seconds for one request of kubectl's to the API."""

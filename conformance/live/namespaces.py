@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
-from conformance.live.kubectl import Kubectl, KubectlError, Object
+from conformance.kubernetes.objects import Object
+from conformance.live.kubectl import Kubectl, KubectlError
 from conformance.objects import needs_ipv6, standard
 from conformance.spec.ground import GroundError
 

@@ -9,8 +9,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 
 from conformance import objects as files
+from conformance.kubernetes.objects import Object
 from conformance.live import audit, namespaces, pod
-from conformance.live.kubectl import Kubectl, KubectlError, Object, open_kubectl
+from conformance.live.kubectl import Kubectl, KubectlError, open_kubectl
 from conformance.live.reach import Reached, is_of, reach, zone_of
 from conformance.plan import Plan
 from conformance.setting import Setting

@@ -11,7 +11,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.live.kubectl import Kubectl, KubectlError, Object, last_words
+from conformance.kubernetes.objects import Object
+from conformance.live.kubectl import Kubectl, KubectlError, last_words
 from conformance.spec.ground import GroundError
 from conformance.wire.client import packets
 from conformance.wire.question import Question

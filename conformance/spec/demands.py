@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from conformance.kubernetes.objects import Object
 from conformance.spec import clusterip, externalname, general, headless, resolvers
 from conformance.spec.demand import Demand
 from conformance.spec.externalname import Outside
 from conformance.spec.names import Names
-from conformance.spec.view import Object, View, read_view
+from conformance.spec.view import View, read_view
 
 AREAS: Mapping[str, str] = {
     general.AREA: "the zone: its version, and the names above Services",

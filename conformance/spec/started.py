@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import secrets
-import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-import aiohttp
-
-from conformance.kubernetes.cluster import ClusterError
-from conformance.objects import Object, standard
+from conformance.kubernetes.client import ClusterError
+from conformance.kubernetes.objects import Object
+from conformance.objects import standard
 from conformance.plan import Plan
 from conformance.setting import Setting
 from conformance.spec.demands import demands
@@ -33,11 +30,7 @@ SETTLE_TIME = 15.0
 OUTSIDE = {"www.example.com.": ("93.184.216.34", "2606:2800:220:1::1")}
 """What the scripted upstream says."""
 
-KINDS = {
-    "Namespace": "/api/v1/namespaces",
-    "Service": "/api/v1/services",
-    "EndpointSlice": "/apis/discovery.k8s.io/v1/endpointslices",
-}
+KINDS = ("Namespace", "Service", "EndpointSlice")
 
 
 def servers_case(zone: str) -> Case:
@@ -58,7 +51,7 @@ async def started(setting: Setting) -> AsyncIterator[Ground]:
             await api.apply(standard(run, zone))
         except ClusterError as error:
             raise GroundError(str(error)) from error
-        objects = [object for object in await _read_back(api.line) if is_of_run(object, run)]
+        objects = [object for kind in KINDS for object in await api.listed(kind) if is_of_run(object, run)]
         servers = [await _server(stack, case, name, api.line, plan) for name in plan.started]
         wanted = demands(objects, zone, OUTSIDE)
         for server in servers:
@@ -76,23 +69,3 @@ def is_of_run(object: Object, run: str) -> bool:
     metadata = object["metadata"]
     namespace = metadata.get("namespace") or metadata["name"]
     return namespace.startswith(f"{run}-") or (namespace, metadata["name"]) == ("default", "kubernetes")
-
-
-async def _read_back(line: str) -> Sequence[Object]:
-    """All Namespaces, Services and slices of the API that a Corefile's line names (endpoint URL, kubeconfig FILE)."""
-    word, place = line.split()
-    url, token = (place, "") if word == "endpoint" else _access(Path(place))
-    headers = {"Authorization": f"Bearer {token}"}
-    found: list[Object] = []
-    async with aiohttp.ClientSession(headers=headers) as session:
-        for kind, path in KINDS.items():
-            async with session.get(url + path, ssl=ssl._create_unverified_context()) as response:
-                listed = await response.json()
-            found += ({"kind": kind, **item} for item in listed["items"])
-    return found
-
-
-def _access(kubeconfig: Path) -> tuple[str, str]:
-    """URL and token of a kubeconfig that the suite wrote itself."""
-    config = json.loads(kubeconfig.read_text())
-    return config["clusters"][0]["cluster"]["server"], config["users"][0]["user"]["token"]

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Any
 
-Object = dict[str, Any]
+from conformance.kubernetes.objects import Object
 
 CLUSTER_IP, HEADLESS, EXTERNAL_NAME = "ClusterIP", "headless", "ExternalName"
 

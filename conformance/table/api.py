@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Protocol
 
 from conformance.kubernetes import fake_api
-from conformance.kubernetes.cluster import NODE, Cluster, Etcd
+from conformance.kubernetes.client import NODE
+from conformance.kubernetes.cluster import Cluster, Etcd
+from conformance.kubernetes.objects import Object
 from conformance.kubernetes.relay import Relay, relaying
 from conformance.table.case import Case, load_cluster, own_objects, starting_objects
-from conformance.table.changes import ChangeError, Object, Objects
+from conformance.table.changes import ChangeError, Objects
 
 CONTROLLED = "controllers"
 """The name of the cluster with kube-controller-manager; every case has namespaces of its own in it."""
@@ -31,6 +33,9 @@ class Api(Objects, Protocol):
     line: str
     kind: str
     asked: float
+
+    async def listed(self, kind: str) -> list[Object]:
+        """All objects of a kind, as the API shows them."""
 
 
 class Clusters(Protocol):
@@ -57,6 +62,8 @@ class Fake:
 
     async def patch(self, kind: str, namespace: str, name: str, body: Object, part: str = "") -> None:
         self._note()
+        if (kind, namespace, name) not in self._api.objects:
+            raise ChangeError(f"there is no {kind} {namespace}/{name} to patch")
         self._api.patch(kind, namespace, name, body)
 
     async def delete(self, kind: str, namespace: str, name: str, at_once: bool = True) -> None:
@@ -70,6 +77,9 @@ class Fake:
     async def pods(self, namespace: str = "") -> list[Object]:
         objects = self._api.objects.items()
         return [pod for (kind, where, _), pod in objects if kind == "Pod" and namespace in ("", where)]
+
+    async def listed(self, kind: str) -> list[Object]:
+        return [object for object in self._api.objects.values() if object["kind"] == kind]
 
     async def outage(self, kind: str) -> None:
         self._note()
@@ -110,7 +120,7 @@ class Real:
     asked = 0.0
 
     def __init__(self, cluster: Cluster, namespaces: tuple[str, ...] = (), relay: Relay | None = None) -> None:
-        self._cluster = cluster
+        self._cluster, self._client = cluster, cluster.client
         self._namespaces = namespaces
         self._relay = relay
         self._created: list[Object] = []
@@ -119,23 +129,26 @@ class Real:
     async def apply(self, objects: Iterable[Object]) -> None:
         for object in objects:
             self._note()
-            await asyncio.to_thread(self._cluster.apply, object)
+            await asyncio.to_thread(self._client.apply, object)
             self._created.append(object)
 
     async def patch(self, kind: str, namespace: str, name: str, body: Object, part: str = "") -> None:
         self._note()
-        await asyncio.to_thread(self._cluster.patch, kind, namespace, name, body, part)
+        await asyncio.to_thread(self._client.patch, kind, namespace, name, body, part)
 
     async def delete(self, kind: str, namespace: str, name: str, at_once: bool = True) -> None:
         self._note()
-        await asyncio.to_thread(self._cluster.delete, kind, namespace, name, at_once)
+        await asyncio.to_thread(self._client.delete, kind, namespace, name, at_once)
 
     async def bind(self, namespace: str, pod: str) -> None:
-        await asyncio.to_thread(self._cluster.bind, namespace, pod)
+        await asyncio.to_thread(self._client.bind, namespace, pod)
 
     async def pods(self, namespace: str = "") -> list[Object]:
         names = [namespace] if namespace else self._namespaces
-        return [pod for name in names for pod in await asyncio.to_thread(self._cluster.pods, name)]
+        return [pod for name in names for pod in await asyncio.to_thread(self._client.listed, "Pod", name)]
+
+    async def listed(self, kind: str) -> list[Object]:
+        return await asyncio.to_thread(self._client.listed, kind)
 
     async def outage(self, kind: str) -> None:
         self._note()
@@ -152,7 +165,7 @@ class Real:
     async def clean_up(self) -> None:
         """Deletes what is left of the case's objects, the newest first."""
         for name in self._namespaces:
-            await asyncio.to_thread(self._cluster.remove_namespace, name)
+            await asyncio.to_thread(self._client.remove_namespace, name)
         for object in reversed(self._created):
             metadata = object["metadata"]
             if metadata.get("namespace", "") not in self._namespaces:
@@ -208,5 +221,5 @@ class RealClusters:
             cluster = Cluster(self._folder / name, self._etcd, prefix=name, controllers=name == CONTROLLED)
             self._running.callback(cluster.stop)
         for object in () if name == CONTROLLED else load_cluster(name):
-            cluster.apply(object)
+            cluster.client.apply(object)
         return cluster

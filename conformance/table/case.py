@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from conformance.kubernetes.objects import Object
 from conformance.servers.script import Rule
-from conformance.table.changes import OWN_ADDRESS, Change, Object, Outage, read_objects
+from conformance.table.changes import OWN_ADDRESS, Change, Outage, read_objects
 from conformance.wire.compare import tells_own_address
 from conformance.wire.message import Reply
 from conformance.wire.question import Question

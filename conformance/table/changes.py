@@ -9,18 +9,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import yaml
 
+from conformance.kubernetes.objects import Object
 from conformance.wire.blocks import Block
 from conformance.wire.compare import own_address
 
 OWN_ADDRESS = "OWN_ADDRESS"
 """Stands in objects for an address of this machine: that of the server, behind the Service it belongs to."""
-
-Object = dict[str, Any]
-"""A Kubernetes object as the API writes it in JSON."""
 
 POD_TIME = 20.0
 """Seconds within which the controllers must have made a Pod that a case waits for."""

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from random import Random
-from typing import Any
 
+from conformance.kubernetes.objects import Object
 from conformance.plan import Plan
 from conformance.results import Outcome
 from conformance.setting import Setting
@@ -18,8 +18,6 @@ from conformance.table.case import Case, Wait
 from conformance.table.case_file import parse_cases
 from conformance.table.changes import Apply
 from conformance.table.runner import CaseJob
-
-Object = dict[str, Any]
 
 SERVICES = 10_000
 """How many Services the end-to-end suite of many records makes."""

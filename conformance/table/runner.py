@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from conformance.differences import unexplained
-from conformance.kubernetes.cluster import ClusterError
+from conformance.kubernetes.client import ClusterError
 from conformance.plan import Plan
 from conformance.results import Outcome, Verdict
 from conformance.servers import subjects

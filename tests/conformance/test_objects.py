@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from conformance import objects
+from conformance.kubernetes.objects import Object
 from conformance.objects import ObjectsError, read_file, standard
 
 SERVICE = "{kind: Service, metadata: {name: web, namespace: shop}}"
@@ -57,7 +58,7 @@ def test_standard_objects_lie_in_the_runs_own_namespaces_with_addresses_of_the_r
     assert "web.conformance-1-other.svc.k8s.test" in {(each.get("spec") or {}).get("externalName") for each in one}
 
 
-def addresses(given: list[objects.Object]) -> set[str]:
+def addresses(given: list[Object]) -> set[str]:
     return {text for each in given for endpoint in each.get("endpoints", ()) for text in endpoint["addresses"]}
 
 

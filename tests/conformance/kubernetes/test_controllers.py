@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from conformance.kubernetes.fake_api import FakeApi
-
-Object = dict[str, Any]
+from conformance.kubernetes.objects import Object
 
 
 def workload(kind: str, replicas: int, **spec: Any) -> Object:

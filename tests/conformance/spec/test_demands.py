@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from conformance.kubernetes.cluster_ips import complete
+from conformance.kubernetes.objects import Object
 from conformance.objects import standard
 from conformance.spec.demand import Demand, tags
 from conformance.spec.demands import AREAS, demands
@@ -18,8 +19,6 @@ from conformance.spec_jobs import TAGS
 
 ZONE = "cluster.local."
 HTTP = {"name": "http", "port": 80, "protocol": "TCP"}
-
-Object = dict[str, Any]
 
 
 def service(name: str, *ports: Object, **spec: Any) -> Object:

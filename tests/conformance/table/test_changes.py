@@ -11,7 +11,8 @@ from conformance.kubernetes import fake_api
 from conformance.kubernetes.fake_api import FakeApi
 from conformance.kubernetes.relay import relaying
 from conformance.table import changes
-from conformance.table.api import Fake
+from conformance.table.api import Fake, FakeClusters
+from conformance.table.case import Case
 from conformance.table.changes import Apply, Change, ChangeError, Delete, Outage, Patch, Ready, Remove, Start
 from conformance.wire.blocks import Block
 
@@ -110,3 +111,9 @@ async def test_what_nobody_has_is_an_error(api: Fake, monkeypatch: pytest.Monkey
         await perform(api, "ready 10.0.0.77")
     with pytest.raises(ChangeError, match=r"^no Pod app=db without an address in shop after 0 s$"):
         await perform(api, "start shop app=db 10.0.0.1")
+
+
+async def test_what_is_not_there_cannot_be_patched() -> None:
+    async with FakeClusters().open(Case("x")) as api:
+        with pytest.raises(ChangeError, match=r"^there is no Deployment shop/web to patch$"):
+            await api.patch("Deployment", "shop", "web", {"spec": {"replicas": 2}})
