@@ -41,6 +41,12 @@ class Plan:
         return self.subject not in STARTED and "/" not in self.subject
 
     @property
+    def address(self) -> tuple[str, int] | None:
+        """Host and port of a server that runs already; None where the subject is no address."""
+        host, _, port = self.subject.rpartition(":")
+        return (host.strip("[]"), int(port)) if self.outside and host else None
+
+    @property
     def started(self) -> list[str]:
         """The servers to start for a case, the subject last."""
         reference = ["coredns"] if self.reference == "coredns" else []

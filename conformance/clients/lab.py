@@ -111,16 +111,14 @@ async def _outside(plan: Plan) -> Server:
 
     Raises `StartError` for one that does not answer.
     """
-    host, _, port = plan.subject.rpartition(":")
-    address = (host.strip("[]"), int(port)) if port.isdigit() else ("", 0)
-    if not address[0]:
+    if plan.address is None:
         raise Skipped(f"a Pod sandbox has no way to {plan.subject}: give its ADDRESS[:PORT]")
     for name, found in _MARKS.items():
-        if found not in await _addresses(plan.subject, address, name):
+        if found not in await _addresses(plan.subject, plan.address, name):
             raise Skipped(
                 f"{plan.subject} does not serve what conformance/clients/world.case says: no A {name} {found}"
             )
-    return Server(plan.subject, address)
+    return Server(plan.subject, plan.address)
 
 
 async def _addresses(subject: str, address: Address, name: str) -> set[str]:

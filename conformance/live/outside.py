@@ -42,7 +42,8 @@ async def outside(setting: Setting) -> AsyncIterator[Ground]:
 
 async def _without_api(plan: Plan) -> Ground:
     """The objects of a file, or those that `python -m conformance.objects` prints."""
-    reached = await reach(_direct(plan.subject), plan.subject)
+    assert plan.address, "`--subject cluster` needs a kubeconfig"
+    reached = await reach(Direct(*plan.address), plan.subject)
     zone = plan.zone or DEFAULT_ZONE
     try:
         given = files.read_file(plan.objects) if plan.objects else files.standard(files.RUN, zone)
@@ -63,11 +64,6 @@ HOW_TO_APPLY = """\
 Without --kubeconfig the server must serve the suite's objects already:
   python -m conformance.objects | kubectl apply -f -
 or the objects that --objects FILE shows (kubectl get namespaces,services,endpointslices -A -o json > FILE)."""
-
-
-def _direct(subject: str) -> Direct:
-    host, _, port = subject.rpartition(":")
-    return Direct(host.strip("[]"), int(port))
 
 
 # --- with the API ------------------------------------------------------------------------------------------------
@@ -112,8 +108,8 @@ async def _hint(kubectl: Kubectl) -> None:
 
 async def _reached(stack: AsyncExitStack, plan: Plan, kubectl: Kubectl, namespace: str) -> Reached:
     """The subject: the address that is given, or the cluster's DNS, from here or else from a Pod."""
-    if plan.subject != "cluster":
-        return await reach(_direct(plan.subject), plan.subject)
+    if plan.address:
+        return await reach(Direct(*plan.address), plan.subject)
     place = await dns_service(kubectl, plan.dns_service)
     where = f"the cluster's DNS at {place[0]} port {place[1]}"
     if found := await _from_here(plan, kubectl, Direct(*place)):

@@ -9,8 +9,7 @@ from conformance.spec.ground import GroundError, Server
 from conformance.spec.started import DEFAULT_ZONE
 from conformance.spec.wants import read
 from conformance.wire.client import Asker
-from conformance.wire.expectation import TIMEOUT
-from conformance.wire.message import Reply
+from conformance.wire.message import TIMEOUT, Reply
 
 TRIES = 3
 """How often a question is asked over a network that may lose it."""

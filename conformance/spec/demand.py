@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from conformance.spec.wants import Got, Want
-from conformance.wire.expectation import TIMEOUT
+from conformance.wire.message import MALFORMED, TIMEOUT
 from conformance.wire.question import Question, parse_question
 
 
@@ -54,7 +54,7 @@ def _broken(question: Question, got: Got) -> str:
     reply = got.reply
     if reply == TIMEOUT:
         return f"no reply in {question.timeout:g} s"
-    if reply.rcode == "MALFORMED":
+    if reply.rcode == MALFORMED:
         return f"not a DNS message: {reply.question}"
     if "qr" not in reply.flags or reply.opcode != "QUERY":
         return "the reply is no response to a query"

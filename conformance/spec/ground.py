@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from conformance.spec.demand import Demand
 from conformance.spec.wants import Got
 from conformance.wire.client import Asker
-from conformance.wire.expectation import TIMEOUT
-from conformance.wire.message import MalformedReply, Reply, decode
+from conformance.wire.message import TIMEOUT, read_reply
 from conformance.wire.question import Question
 
 AT_ONCE = 32
@@ -37,15 +36,8 @@ class Server:
         """The reply: `TIMEOUT` for none, rcode MALFORMED with the reason for what does not parse."""
         for _ in range(self.tries):
             if packet := await self.asker.ask(question):
-                return Got(_decoded(packet), len(packet))
+                return Got(read_reply(packet), len(packet))
         return Got(TIMEOUT)
-
-
-def _decoded(packet: bytes) -> Reply:
-    try:
-        return decode(packet)
-    except MalformedReply as error:
-        return Reply("MALFORMED", question=str(error))
 
 
 @dataclass

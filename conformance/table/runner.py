@@ -42,8 +42,7 @@ from conformance.table.stage import Stage, perform, prepare
 from conformance.together import together
 from conformance.tools.build import binary
 from conformance.wire.compare import compare, has_own_address, normalise
-from conformance.wire.expectation import TIMEOUT
-from conformance.wire.message import Reply
+from conformance.wire.message import MALFORMED, TIMEOUT, Reply
 
 PAGE_TIME = 0.5
 """Seconds within which a page must show what was just asked: a query is counted after its reply was sent."""
@@ -51,7 +50,7 @@ PAGE_TIME = 0.5
 SILENCES = 3
 """Questions in turn that a server leaves without a reply before its case is given up."""
 
-NO_REPLY = ("TIMEOUT", "MALFORMED")
+NO_REPLY = (TIMEOUT.rcode, MALFORMED)
 """What stands for an rcode where there was no reply that can be read."""
 
 LIMIT = 120.0

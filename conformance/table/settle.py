@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from conformance.table.case import Ask, Never, Step, Write
 from conformance.table.changes import Change
 from conformance.table.stage import Stage
-from conformance.wire.expectation import TIMEOUT
-from conformance.wire.message import Reply
+from conformance.wire.message import TIMEOUT, Reply
 from conformance.wire.question import Question
 
 SETTLE_TIME = 10.0

@@ -19,8 +19,7 @@ from conformance.servers.ports import free_port
 from conformance.servers.script import Script
 from conformance.table.case import Case, Get
 from conformance.wire.client import ask
-from conformance.wire.expectation import TIMEOUT
-from conformance.wire.message import MalformedReply, Reply, decode
+from conformance.wire.message import Reply, read_reply
 from conformance.wire.question import Question
 from conformance.wire.transfer import is_transfer, transfer
 
@@ -72,16 +71,10 @@ class Stage:
         return unfinished.replace(path)
 
     async def ask(self, question: Question) -> Reply:
-        """The reply to a question; `TIMEOUT` for none, rcode MALFORMED with the reason for what does not parse."""
+        """The reply to a question, as `read_reply` has it."""
         if is_transfer(question):
             return await transfer(question, self.port(question.port))
-        packet = await ask(question, self.port(question.port))
-        if packet is None:
-            return TIMEOUT
-        try:
-            return decode(packet)
-        except MalformedReply as error:
-            return Reply("MALFORMED", question=str(error))
+        return read_reply(await ask(question, self.port(question.port)))
 
     async def get(self, page: Get) -> tuple[int, str]:
         """Status and text of an HTTP page; status 0 and the reason when the connection fails or the page never ends."""

@@ -10,11 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from conformance.wire.blocks import Block
-from conformance.wire.message import FLAGS, RCODES, SECTIONS, Edns, Record, Reply, parse_record
+from conformance.wire.message import FLAGS, RCODES, SECTIONS, TIMEOUT, Edns, Record, Reply, parse_record
 from conformance.wire.question import Question
-
-TIMEOUT = Reply("TIMEOUT")
-"""Stands for "no reply came"."""
 
 REPLY_LINES = (*SECTIONS, "opt", "question", "opcode")
 """Lines below a question that say what the reply has."""

@@ -95,6 +95,13 @@ class Reply:
         return replace(self, answer=answer, authority=authority, additional=additional)
 
 
+TIMEOUT = Reply("TIMEOUT")
+"""Stands for "no reply came"."""
+
+MALFORMED = "MALFORMED"
+"""Stands for the rcode of what does not parse; the reply's `question` is then the reason."""
+
+
 # --- names of numbers ------------------------------------------------------------------------------------------
 
 
@@ -239,6 +246,16 @@ def decode(packet: bytes) -> Reply:
         return _decode(packet)
     except (IndexError, struct.error, DNSError, DnslibBufferError) as error:
         raise MalformedReply(f"{error}: {packet.hex()}") from error
+
+
+def read_reply(packet: bytes | None) -> Reply:
+    """What a server sent, as a reply whatever it is: `TIMEOUT` for nothing, `MALFORMED` for what is no message."""
+    if packet is None:
+        return TIMEOUT
+    try:
+        return decode(packet)
+    except MalformedReply as error:
+        return Reply(MALFORMED, question=str(error))
 
 
 def _decode(packet: bytes) -> Reply:

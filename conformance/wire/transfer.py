@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 
-from conformance.wire.expectation import TIMEOUT
-from conformance.wire.message import MalformedReply, Record, Reply, decode
+from conformance.wire.message import MALFORMED, TIMEOUT, MalformedReply, Record, Reply, decode
 from conformance.wire.question import Question
 
 
@@ -29,7 +28,7 @@ async def transfer(question: Question, port: int) -> Reply:
     except (TimeoutError, ConnectionError, EOFError):
         return TIMEOUT
     except MalformedReply as error:
-        return Reply("MALFORMED", question=str(error))
+        return Reply(MALFORMED, question=str(error))
 
 
 async def _messages(question: Question, port: int) -> AsyncGenerator[Reply, None]:

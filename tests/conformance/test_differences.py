@@ -10,8 +10,7 @@ from conformance.report.run import waiting
 from conformance.results import Outcome
 from conformance.table.case import Ask, Case, Get
 from conformance.table.case_file import load_cases, parse_cases
-from conformance.wire.expectation import TIMEOUT
-from conformance.wire.message import Reply
+from conformance.wire.message import TIMEOUT, Reply
 
 PAGE = Path(__file__).parents[2] / "docs" / "differences.md"
 

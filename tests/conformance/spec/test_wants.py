@@ -24,8 +24,7 @@ from conformance.spec.wants import (
     Want,
     datum,
 )
-from conformance.wire.expectation import TIMEOUT
-from conformance.wire.message import Edns, Reply, parse_record
+from conformance.wire.message import TIMEOUT, Edns, Reply, parse_record
 
 NAME = "web.shop.svc.cluster.local."
 OWN = frozenset({datum(NAME, "A", "10.96.0.1"), datum(NAME, "A", "10.96.0.2")})

@@ -10,8 +10,7 @@ from conformance.table.case import Ask, Get, Never, Wait, Write, starting_object
 from conformance.table.case_file import load_cases, parse_cases
 from conformance.table.changes import Apply, Delete
 from conformance.wire.blocks import CaseError
-from conformance.wire.expectation import TIMEOUT
-from conformance.wire.message import Edns, parse_record
+from conformance.wire.message import TIMEOUT, Edns, parse_record
 
 TEXT = """\
 about An example

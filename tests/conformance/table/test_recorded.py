@@ -7,8 +7,7 @@ import pytest
 from conformance.table import recorded
 from conformance.table.case import Case
 from conformance.table.case_file import load_cases, parse_cases
-from conformance.wire.expectation import TIMEOUT
-from conformance.wire.message import Reply, parse_record
+from conformance.wire.message import TIMEOUT, Reply, parse_record
 
 CASE = parse_cases("corefile\n    .\n? b. A +do => NOERROR\n? a. TXT +slack=1 => TIMEOUT\n", "area/example")[0]
 RECORDS = tuple(map(parse_record, ("b. 5 CNAME z.", "z. 5 A 10.0.0.2", "z. 5 A 10.0.0.1")))

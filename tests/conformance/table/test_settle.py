@@ -15,8 +15,7 @@ from conformance.table.case_file import parse_cases
 from conformance.table.changes import Delete
 from conformance.table.settle import Guard, Passage, Watch, denied, denies, follow, passages
 from conformance.table.stage import Stage
-from conformance.wire.expectation import TIMEOUT
-from conformance.wire.message import Reply, parse_record
+from conformance.wire.message import TIMEOUT, Reply, parse_record
 from conformance.wire.question import Question
 
 CHANGE = Delete("Service", "shop", "web")

@@ -2,7 +2,18 @@
 
 import pytest
 
-from conformance.wire.message import Edns, MalformedReply, Record, Reply, decode, encode, encode_name, parse_record
+from conformance.wire.message import (
+    TIMEOUT,
+    Edns,
+    MalformedReply,
+    Record,
+    Reply,
+    decode,
+    encode,
+    encode_name,
+    parse_record,
+    read_reply,
+)
 
 QUESTION = encode_name("Web.Shop.example.") + b"\x00\x01\x00\x01"
 
@@ -82,3 +93,11 @@ def test_what_does_not_parse_is_an_error(packet: bytes) -> None:
 def test_names_keep_their_octets(name: str) -> None:
     packet = encode(Reply("NOERROR"), 7, encode_name(name) + b"\x00\x01\x00\x01")
     assert decode(packet).question == f"{name} IN A"
+
+
+def test_whatever_came_is_a_reply() -> None:
+    whole = bytes.fromhex("1234 8183 0000 0000 0000 0000")
+    assert read_reply(None) == TIMEOUT
+    assert read_reply(whole) == Reply("NXDOMAIN", frozenset({"qr", "rd", "ra"}))
+    cut = read_reply(whole[:-1])
+    assert (cut.rcode, cut.question.endswith(whole[:-1].hex())) == ("MALFORMED", True)

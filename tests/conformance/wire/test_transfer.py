@@ -6,8 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from conformance.wire.expectation import TIMEOUT
-from conformance.wire.message import Reply, encode, parse_record
+from conformance.wire.message import TIMEOUT, Reply, encode, parse_record
 from conformance.wire.question import parse_question
 from conformance.wire.transfer import is_transfer, transfer
 
