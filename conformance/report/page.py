@@ -55,7 +55,7 @@ def render(found: Document) -> str:
     return environment.get_template("page.html.j2").render(
         report=found,
         kinds=_kinds(found),
-        resolvers=_resolvers(found),
+        resolvers=resolvers(found),
         problems=_problems(found),
         aside=[job for job in found["jobs"] if job["skipped"] or job["waits"]],
         areas=_areas(found),
@@ -101,7 +101,7 @@ def _kinds(found: Document) -> list[tuple[str, str, list[Any]]]:
     return [group for group in groups if group[2]]
 
 
-def _resolvers(found: Document) -> list[dict[str, Any]]:
+def resolvers(found: Document) -> list[dict[str, Any]]:
     """One entry for each job in which clients were watched."""
     entries = []
     servers = [server["name"] for server in found["servers"]]

@@ -16,7 +16,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from conformance.report.document import Document
-from conformance.report.page import duration
+from conformance.report.page import duration, resolvers
 from conformance.report.requirements import KINDS, State
 
 WIDTH = 880
@@ -82,9 +82,9 @@ def draw(found: Document) -> str:
         rows = [row for row in found["requirements"]["rows"] if row["number"][0] == letter]
         if rows:
             _requirements(sheet, f"{letter}: {kind}", rows)
-    resolvers = _resolvers(found)
-    if resolvers:
-        _questions(sheet, found, resolvers)
+    watched = resolvers(found)
+    if watched:
+        _questions(sheet, found, watched)
     return sheet.finish()
 
 
@@ -141,34 +141,20 @@ def _cell(sheet: Sheet, x: float, row: Mapping[str, Any]) -> None:
         sheet.box(x + 3 + index * (part + 2), part, 6, _kind(state), 16)
 
 
-def _resolvers(found: Document) -> dict[str, dict[str, Any]]:
-    """Look-ups, and questions by server, of each resolver: its jobs together."""
-    resolvers: dict[str, dict[str, Any]] = {}
-    for job in found["jobs"]:
-        for check in job["checks"]:
-            if check.get("walks"):
-                name = job["name"].rpartition("/")[2].partition(":")[0]
-                entry = resolvers.setdefault(name, {"checks": 0, "asked": {}})
-                entry["checks"] += 1
-                for server, walk in check["walks"].items():
-                    entry["asked"][server] = entry["asked"].get(server, 0) + len(walk["asked"])
-    return resolvers
-
-
-def _questions(sheet: Sheet, found: Document, resolvers: Mapping[str, Mapping[str, Any]]) -> None:
+def _questions(sheet: Sheet, found: Document, watched: Sequence[Mapping[str, Any]]) -> None:
     sheet.y += 28
     sheet.text(0, "Real resolvers in Pods: how many questions their look-ups sent to each server", "head")
     sheet.y += 6
     servers = [server["name"] for server in found["servers"]]
-    most = max(max(entry["asked"].values()) for entry in resolvers.values())
-    for name, entry in resolvers.items():
-        _resolver(sheet, name, entry, servers, most)
+    most = max(max(entry["asked"].values()) for entry in watched)
+    for entry in watched:
+        _resolver(sheet, entry, servers, most)
 
 
-def _resolver(sheet: Sheet, name: str, entry: Mapping[str, Any], servers: Sequence[str], most: int) -> None:
+def _resolver(sheet: Sheet, entry: Mapping[str, Any], servers: Sequence[str], most: int) -> None:
     left, room = 230, WIDTH - 230 - 150
     sheet.y += ROW
-    sheet.text(0, name)
+    sheet.text(0, entry["name"].rpartition("/")[2])
     sheet.text(left - 16, f"{entry['checks']} look-ups", "soft right")
     for index, server in enumerate(servers[:2]):
         asked = entry["asked"].get(server, 0)

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from conformance.report import changes
+from conformance.report.document import area
 from conformance.report.requirements import State, states, table
 from conformance.report.run import Run
-from conformance.results import Outcome
 
 Line = tuple[str, str]
 """Text, and its style for rich: empty for none."""
@@ -48,12 +48,8 @@ def summary(run: Run) -> Iterator[Line]:
 
 
 def _areas(run: Run) -> Iterator[Line]:
-    checks = Counter(_area(outcome) for outcome in run.outcomes for _ in outcome.verdicts)
+    checks = Counter(area(outcome.name) for outcome in run.outcomes for _ in outcome.verdicts)
     yield from _named("checks", checks)
-
-
-def _area(outcome: Outcome) -> str:
-    return outcome.name.partition("/")[0]
 
 
 def _requirements(run: Run) -> Iterator[Line]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from conformance.spec.demand import Demand, question
+from conformance.spec.demand import Demand, demand
 from conformance.spec.names import Names, family, mixed, other_family, reverse
 from conformance.spec.view import CLUSTER_IP, Port, Service, View
-from conformance.spec.wants import Beside, Empty, Holds, Leads, Only, Want, datum
+from conformance.spec.wants import Beside, Empty, Holds, Leads, Only, datum
 
 AREA = "clusterip"
+
+_demand = partial(demand, AREA)
 
 
 def demands(view: View, names: Names) -> Iterator[Demand]:
@@ -20,10 +23,6 @@ def demands(view: View, names: Names) -> Iterator[Demand]:
             yield from _pointers(service, names.service(service))
         for port in service.ports:
             yield from (_named if port.name else _unnamed)(service, port, names)
-
-
-def _demand(name: str, rtype: str, tags: str, want: Want, departure: str = "", departing: Want | None = None) -> Demand:
-    return Demand(AREA, question(name, rtype), tuple(tags.split()), want, departure, departing)
 
 
 def _addresses(service: Service, name: str) -> Iterator[Demand]:
@@ -62,7 +61,7 @@ def _unnamed(service: Service, port: Port, names: Names) -> Iterator[Demand]:
     departing = Leads(name, frozenset(each.number for each in service.ports))
     nothing = Only("SRV", frozenset())
     for owner in (name, f"_._{protocol}.{name}"):
-        yield _demand(owner, "SRV", "R7", nothing, "srv-for-unnamed-ports", departing)
+        yield _demand(owner, "SRV", "R7", nothing, but=("srv-for-unnamed-ports", departing))
     yield _demand(f"_{port.number}._{protocol}.{name}", "SRV", "R7", nothing)
 
 

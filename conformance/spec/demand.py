@@ -26,6 +26,10 @@ class Demand:
     follow: frozenset[str] = field(default=frozenset())
 
 
+Departure = tuple[str, Want]
+"""The name of a departure, and what a reply is that shows it."""
+
+
 @dataclass(frozen=True)
 class Judgement:
     """What a reply is: faults in words, or well, perhaps by a departure."""
@@ -37,6 +41,14 @@ class Judgement:
 def question(*words: str) -> Question:
     """A question as one would ask it of dig: `NAME TYPE +OPTION…`."""
     return parse_question(" ".join(words), ".")
+
+
+def demand(
+    area: str, name: str, rtype: str, tags: str, want: Want, *options: str, but: Departure | None = None
+) -> Demand:
+    """A demand of an area by its question's words and its tags in one text; `but` is a departure that passes, too."""
+    name_of_departure, departing = but or ("", None)
+    return Demand(area, question(name, rtype, *options), tuple(tags.split()), want, name_of_departure, departing)
 
 
 def judge(demand: Demand, got: Got) -> Judgement:

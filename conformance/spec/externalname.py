@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from ipaddress import ip_address
 
-from conformance.spec.demand import Demand, question
+from conformance.spec.demand import Demand, demand
 from conformance.spec.names import Names, family, mixed
 from conformance.spec.view import EXTERNAL_NAME, HEADLESS, Service, View
-from conformance.spec.wants import Denied, Empty, Holds, Want, datum
+from conformance.spec.wants import Denied, Empty, Holds, datum
 
 AREA = "externalname"
 
 ADDRESS = ("external-name-address-denied", Denied())
+UNRESOLVED = ("external-name-unresolved-dropped", Empty())
 
 Outside = Mapping[str, Sequence[str]]
 """Addresses of names outside the cluster, by name with a final dot; those that are not known are not looked at."""
+
+_demand = partial(demand, AREA)
 
 
 def demands(view: View, names: Names, outside: Outside) -> Iterator[Demand]:
@@ -23,14 +27,10 @@ def demands(view: View, names: Names, outside: Outside) -> Iterator[Demand]:
     for service in view.of_kind(EXTERNAL_NAME):
         name, target = names.service(service), f"{service.external_name.rstrip('.')}."
         alias = Holds(frozenset({datum(name, "CNAME", target)}))
-        yield _demand(name, "CNAME", "R24", alias, *(ADDRESS if _is_address(target) else ()))
+        yield _demand(name, "CNAME", "R24", alias, but=ADDRESS if _is_address(target) else None)
         if not _is_address(target):
             yield _demand(mixed(name), "CNAME", "R2 R24", alias)
             yield from _addresses(view, names, outside, service)
-
-
-def _demand(name: str, rtype: str, tags: str, want: Want, departure: str = "", departing: Want | None = None) -> Demand:
-    return Demand(AREA, question(name, rtype), tuple(tags.split()), want, departure, departing)
 
 
 def _is_address(target: str) -> bool:
@@ -49,7 +49,7 @@ def _addresses(view: View, names: Names, outside: Outside, service: Service) -> 
         found = [address for address in known or () if family(address) == rtype]
         data = {datum(name, "CNAME", target), *(datum(target, rtype, address) for address in found)}
         if inside and known is not None and not found:
-            yield _demand(name, rtype, "R25", Holds(frozenset(data)), "external-name-unresolved-dropped", Empty())
+            yield _demand(name, rtype, "R25", Holds(frozenset(data)), but=UNRESOLVED)
         elif known is not None or not inside:
             yield _demand(name, rtype, "R25", Holds(frozenset(data)))
 

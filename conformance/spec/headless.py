@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
-from conformance.spec.demand import Demand, question
+from conformance.spec.demand import Demand, demand, question
 from conformance.spec.names import Names, family, mixed, reverse
 from conformance.spec.view import HEADLESS, Endpoint, Port, Service, View
-from conformance.spec.wants import Beside, Datum, Denied, Empty, Holds, Lacks, Leads, Only, Want, datum
+from conformance.spec.wants import Beside, Datum, Denied, Empty, Holds, Lacks, Leads, Only, datum
 
 AREA = "headless"
 
@@ -15,6 +16,8 @@ MANY = 40
 """Endpoints that no UDP reply without EDNS has room for: an A record takes 16 octets of 512."""
 
 NUMBERS = {"A": "R11", "AAAA": "R17"}
+
+_demand = partial(demand, AREA)
 
 
 def demands(view: View, names: Names) -> Iterator[Demand]:
@@ -25,10 +28,6 @@ def demands(view: View, names: Names) -> Iterator[Demand]:
         yield from _pointers(service, names)
         for port in sorted({port for endpoint in service.ready for port in endpoint.ports}, key=str):
             yield from (_named if port.name else _unnamed)(service, port, names)
-
-
-def _demand(name: str, rtype: str, tags: str, want: Want, *options: str) -> Demand:
-    return Demand(AREA, question(name, rtype, *options), tuple(tags.split()), want)
 
 
 def _owned(name: str, rtype: str, endpoints: Iterable[Endpoint]) -> frozenset[Datum]:
@@ -134,5 +133,5 @@ def _unnamed(service: Service, port: Port, names: Names) -> Iterator[Demand]:
     ports = frozenset(each.number for endpoint in service.ready for each in endpoint.ports)
     nothing, departing = Only("SRV", frozenset()), Leads(name, ports)
     for owner in (name, f"_._{protocol}.{name}"):
-        yield Demand(AREA, question(owner, "SRV"), ("R20",), nothing, "srv-for-unnamed-ports", departing)
+        yield _demand(owner, "SRV", "R20", nothing, but=("srv-for-unnamed-ports", departing))
     yield _demand(f"_{port.number}._{protocol}.{name}", "SRV", "R20", nothing)

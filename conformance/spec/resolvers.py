@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from conformance.spec.clusterip import families_of
-from conformance.spec.demand import Demand, question
+from conformance.spec.demand import Demand, demand
 from conformance.spec.headless import MANY
 from conformance.spec.names import Names, family, mixed
 from conformance.spec.view import CLUSTER_IP, EXTERNAL_NAME, HEADLESS, Service, View
@@ -16,6 +17,8 @@ AREA = "resolvers"
 OUTSIDE_NAME = "example.com"
 RESERVED = ("svc", "pod")
 """Labels below the zone that are no namespace's."""
+
+_demand = partial(demand, AREA)
 
 
 def demands(view: View, names: Names) -> Iterator[Demand]:
@@ -28,10 +31,6 @@ def demands(view: View, names: Names) -> Iterator[Demand]:
             yield from _found(service, names)
         if service.kind == HEADLESS and service.ready:
             yield from _headless(service, names)
-
-
-def _demand(name: str, rtype: str, tags: str, want: Want, *options: str) -> Demand:
-    return Demand(AREA, question(name, rtype, *options), tuple(tags.split()), want)
 
 
 # --- names that a search list makes ----------------------------------------------------------------------------
@@ -62,8 +61,8 @@ def _ports(service: Service, names: Names) -> Iterator[Demand]:
     """The name between `_PORT._PROTOCOL` and the Service exists where the one below it does."""
     named = service.ports if service.kind == CLUSTER_IP else [each for end in service.ready for each in end.ports]
     for protocol in sorted({port.protocol.lower() for port in named if port.name}):
-        asked = question(f"_{protocol}.{names.service(service)}", "A")
-        yield Demand(AREA, asked, ("X11",), Empty(), "empty-non-terminals-denied", Denied())
+        name = f"_{protocol}.{names.service(service)}"
+        yield _demand(name, "A", "X11", Empty(), but=("empty-non-terminals-denied", Denied()))
 
 
 # --- names that exist ------------------------------------------------------------------------------------------
@@ -75,7 +74,7 @@ def _found(service: Service, names: Names) -> Iterator[Demand]:
     yield _demand(name, rtype, "X4", own, "+tcp")
     yield _demand(name, rtype, "X5", own, "+pipeline=3")
     yield from _forms(name, rtype, own)
-    yield _demand(f"{name}", "MX", "X11", Empty())
+    yield _demand(name, "MX", "X11", Empty())
     if all(family(each) == rtype for each in service.addresses):
         yield _demand(name, other, "X3 X10", Deniable(flags=True, soa=True))
         yield _demand(name, other, "X2 X4", Empty(), "+tcp")
