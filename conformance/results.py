@@ -29,15 +29,16 @@ class Walk:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one check.
+    """What became of one check of a job.
 
-    `faults` has an entry for every server that was judged, empty where all is well. `tags` are the requirements it
-    covers (R11, K5, C3), `differences` the named differences it showed, `departures` the named departures from the
-    specification it showed, by server, `notes` what is worth telling and no fault, `settled` how many milliseconds a
-    change took to show, by server, and `walks` what a client did, by server.
+    `place` is where it is written, `text` what was asked. `faults` has an entry for every server that was judged, empty
+    where all is well. `tags` are the requirements it covers (R11, K5, C3), `differences` the named differences it
+    showed, `departures` the named departures from the specification it showed, by server, `notes` what is worth telling
+    and no fault, `settled` how many milliseconds a change took to show, by server, and `walks` what a client did, by
+    server.
     """
 
-    case: str
+    job: str
     place: str
     text: str
     faults: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -86,7 +86,7 @@ def _notes(run: Run) -> Iterator[Line]:
 
 def _problems(run: Run) -> Iterator[Line]:
     for verdict in run.problems[:NAMED]:
-        yield f"problem: {verdict.case}: {verdict.place}: {verdict.text}", "red"
+        yield f"problem: {verdict.job}: {verdict.place}: {verdict.text}", "red"
     if len(run.problems) > NAMED:
         yield f"… and {len(run.problems) - NAMED} more", "red"
 

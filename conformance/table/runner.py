@@ -21,7 +21,7 @@ from conformance.servers import subjects
 from conformance.setting import Setting, Skipped
 from conformance.table import recorded
 from conformance.table.api import Api, Clusters, RealClusters
-from conformance.table.case import Ask, Case, Get, Never, Wait, Write
+from conformance.table.case import NAMED, Ask, Case, Get, Never, Wait, Write
 from conformance.table.case_file import load_cases
 from conformance.table.changes import Change, ChangeError, Outage
 from conformance.table.pages import pattern
@@ -79,12 +79,9 @@ class CaseJob:
     @property
     def tags(self) -> tuple[str, ...]:
         """Those of all its questions and pages."""
-        steps = [
-            step.question.tags if isinstance(step, Ask) else step.tags
-            for step in self.case.steps
-            if isinstance(step, Ask | Get)
-        ]
-        return tuple(sorted({tag for tags in steps for tag in tags}))
+        asked = [step.question.tags for step in self.case.steps if isinstance(step, Ask | Never)]
+        looked_at = [step.tags for step in self.case.steps if isinstance(step, Get)]
+        return tuple(sorted({tag for tags in (*asked, *looked_at) for tag in tags}))
 
     async def run(self, setting: Setting, outcome: Outcome) -> None:
         """Runs the case on the servers that serve the plugins it needs."""
@@ -155,13 +152,18 @@ async def _run_failing(case: Case, plan: Plan, servers: Sequence[str], api: Api,
 
 
 class _Run:
-    """One case under way: the stages of the servers, the subject's last."""
+    """One case under way: the stages of the servers, the subject's last.
+
+    `unwatched`: a change was made and no question stands below it, so that the next page waits for it. `was_away`: the
+    API was, `is_late`: a change did not show in time. `guards` are those of each `never denied`, `silent` is how many
+    questions in turn a server left without a reply.
+    """
 
     def __init__(self, case: Case, plan: Plan, servers: Sequence[str], api: Api, outcome: Outcome) -> None:
         self.case, self.plan, self.servers, self.api, self.outcome = case, plan, servers, api, outcome
         self.stages: list[Stage] = []
         self.recording = recorded.load(case) if plan.reference == "recorded" else []
-        self.settling = False
+        self.unwatched = False
         self.was_away = False
         self.is_late = False
         self.guards: list[list[Guard]] = []
@@ -215,7 +217,7 @@ class _Run:
 
     async def _pass(self, passage: Passage) -> None:
         """Makes the changes while the questions are watched, then judges the replies."""
-        self.settling = bool(passage.changes) and not passage.asks
+        self.unwatched = bool(passage.changes) and not passage.asks
         started = asyncio.get_running_loop().time()
         watches = [[self._watch(stage, step) for step in passage.asks] for stage in self.stages]
         if not passage.changes:
@@ -290,13 +292,13 @@ class _Run:
         faults: dict[str, list[str]] = {server: [] for server in replies}
         for server, reply in replies.items():
             wanted = step.expected_of(server)
-            if server != "coredns" and not (server == "pydns" and step.differing):
+            if server != "coredns" and not (server == NAMED and step.differing):
                 wanted = replies.get("coredns", wanted)
             if wanted is not None:
                 faults[server] += map(str, self._compare(step, wanted, reply))
             elif reply.rcode in NO_REPLY:
                 faults[server].append(f"any reply would do, got {reply.rcode} {reply.question}".rstrip())
-            if server == "pydns" and step.differing and "coredns" in replies:
+            if server == NAMED and step.differing and "coredns" in replies:
                 names, reference = step.differences, replies["coredns"]
                 faults[server] += unexplained(step.question, reference, reply, names, self.case.order)
         return faults
@@ -308,9 +310,9 @@ class _Run:
 
     async def _get(self, step: Get) -> None:
         faults = {}
-        settling, self.settling = self.settling, False
+        unwatched, self.unwatched = self.unwatched, False
         for stage in self.stages:
-            faults[stage.subject] = await page(stage, step, SETTLE_TIME if settling else PAGE_TIME)
+            faults[stage.subject] = await page(stage, step, SETTLE_TIME if unwatched else PAGE_TIME)
         self._verdict(step.place, f"get {step.path}", faults, step.tags, step.differences)
 
     def _verdict(
@@ -322,7 +324,7 @@ class _Run:
         differences: tuple[str, ...] = (),
         settled: Mapping[str, float] | None = None,
     ) -> None:
-        shown = () if "pydns" not in faults or any(faults.values()) else differences
+        shown = () if NAMED not in faults or any(faults.values()) else differences
         found = {server: tuple(each) for server, each in faults.items()}
         self.outcome.verdicts.append(Verdict(self.case.name, place, text, found, tags, shown, settled=settled or {}))
 
