@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import sys
 import tempfile
@@ -20,6 +21,9 @@ from conformance.clients.pod import ADDRESSES, Ran, Request
 from conformance.setting import Skipped
 
 ROOT = Path(__file__).parent.parent.parent
+UNPRIVILEGED = ("--user", "--map-root-user")
+"""Who is not root makes the other namespaces in one of users, where the machine allows that."""
+
 NAMESPACES = ("--net", "--mount", "--uts", "--pid", "--fork", "--kill-child")
 START_TIMEOUT = 20.0
 """Seconds a sandbox has to come up."""
@@ -81,7 +85,7 @@ async def _spawn(control: socket.socket, folder: str) -> asyncio.subprocess.Proc
     pod = [sys.executable, "-m", "conformance.clients.pod", str(control.fileno()), folder]
     try:
         return await asyncio.create_subprocess_exec(
-            *("unshare", *NAMESPACES, "--", *pod),
+            *("unshare", *(UNPRIVILEGED if os.geteuid() else ()), *NAMESPACES, "--", *pod),
             pass_fds=[control.fileno()],
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,

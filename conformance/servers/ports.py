@@ -12,9 +12,11 @@ _given = set[int]()
 
 
 def free_port() -> int:
-    """A port that neither UDP nor TCP uses on any address right now, and that was not given out before."""
-    while True:
-        port = random.choice(PORTS)
+    """A port that neither UDP nor TCP uses on any address right now, and that was not given out before.
+
+    Raises `OSError` when there is none left.
+    """
+    for port in random.sample(PORTS, len(PORTS)):
         if port in _given:
             continue
         _given.add(port)
@@ -25,3 +27,4 @@ def free_port() -> int:
             except OSError:
                 continue
             return port
+    raise OSError(f"no free port among {PORTS[0]} to {PORTS[-1]}")
