@@ -173,7 +173,9 @@ async def _relay_datagram(
         while True:
             reply = await loop.sock_recv(outside, RECEIVE)
             recording.answered(heard)
-            sock.sendto(reply, client)
+            with suppress(BlockingIOError):  # a client that does not read loses datagrams, as on any network
+                sock.sendto(reply, client)
+            await asyncio.sleep(0)  # a server that floods must leave the others their turns
 
 
 def _family(server: Address) -> socket.AddressFamily:
