@@ -1,10 +1,11 @@
 """Compiles the programs of programs/ into the suite's cache folder, each once for its sources and its compiler.
 
-python -m conformance.clients.recipes          # all of them, and what this machine lacks for the others
+python -m conformance.clients.recipes [PROGRAM…]     # all of them, and what this machine lacks for the others
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import os
 import platform
@@ -12,13 +13,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.servers.processes import run
 from conformance.setting import Skipped
-from conformance.tools.build import cache_folder, remove_old
+from conformance.tools.build import cache_folder, remove_old, there
 
 PROGRAMS = Path(__file__).parent / "programs"
 UNFINISHED = ".clients-"
@@ -114,7 +115,7 @@ def location(name: str) -> Path:
 def build(name: str) -> Path:
     """The compiled program, or the folder of its classes; raises `Skipped` when it cannot be had on this machine."""
     path = location(name)
-    if not path.exists():
+    if not there(path):
         _keep(path, lambda unfinished: _compile(RECIPES[name], unfinished))
     return path
 
@@ -142,7 +143,7 @@ def _keep(path: Path, make: Callable[[Path], None]) -> None:
 def zig() -> Path:
     """The zig program, installed into the cache folder the first time (100 MB to load); raises `Skipped`."""
     home = cache_folder() / f"ziglang-{ZIG}"
-    if not home.exists():
+    if not there(home):
         _keep(home, _install_zig)
     return home / "ziglang" / "zig"
 
@@ -171,10 +172,26 @@ def _run(command: list[str], environment: Mapping[str, str], what: str = "") -> 
     return said
 
 
-def main() -> int:
-    """Builds all; status 1 when one cannot be built."""
+def arguments() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m conformance.clients.recipes",
+        description="Compiles the programs that look names up; what is there is not compiled again.",
+        epilog=f"They are kept in {cache_folder()} (PYDNS_CONFORMANCE_CACHE names another folder).",
+    )
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=f"{', '.join(RECIPES)} (default: all)")
+    return parser
+
+
+def main(words: Sequence[str]) -> int:
+    """Builds the named programs, all of them without names; status 1 when one cannot be built, 2 for wrong use."""
+    parser = arguments()
+    names = parser.parse_args(words).programs
+    unknown = sorted(set(names) - set(RECIPES))
+    if unknown:
+        parser.error(f"there is no {', '.join(unknown)}; there are {', '.join(RECIPES)}")
     missing = 0
-    for name in RECIPES:
+    for name in names or RECIPES:
         try:
             print(f"{name}: {build(name)}", flush=True)
         except Skipped as reason:
@@ -184,4 +201,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -66,20 +66,38 @@ def location(name: str) -> Path:
 def binary(name: str) -> Path:
     """A program that has been built; raises `FileNotFoundError` that says how to build it."""
     path = location(name)
-    if not path.exists():
-        raise FileNotFoundError(f"{name} is not built; build it with: python -m conformance.tools.build {name}")
+    if not there(path):
+        raise FileNotFoundError(
+            f"{name} is not built; build it with: python -m conformance.tools.build {name}{_unreadable()}"
+        )
     return path
 
 
 def built(*names: str) -> bool:
-    """Whether all these programs are there."""
-    return all(location(name).exists() for name in names)
+    """Whether all these programs are there, and may be read."""
+    return all(there(location(name)) for name in names)
+
+
+def there(path: Path) -> bool:
+    """Whether a path exists and its folders may be looked into, as another user's may not."""
+    return os.path.exists(path)
+
+
+def _unreadable() -> str:
+    """A remark where the cache folder is another user's."""
+    try:
+        cache_folder().stat()
+    except PermissionError:
+        return f" ({cache_folder()} may not be read: PYDNS_CONFORMANCE_CACHE names another folder)"
+    except OSError:
+        pass
+    return ""
 
 
 def build(name: str) -> Path:
     """Builds a program unless it is there; a build that fails leaves nothing behind."""
     path = location(name)
-    if path.exists():
+    if there(path):
         print(f"{name}: {path}", flush=True)
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -139,7 +157,7 @@ def main(names: list[str]) -> int:
         for name in wanted:
             build(name)
     except (subprocess.CalledProcessError, OSError) as error:
-        print(f"the build failed: {error}", file=sys.stderr)
+        print(f"the build failed: {error}{_unreadable()}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

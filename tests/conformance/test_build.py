@@ -27,6 +27,22 @@ def test_a_program_that_is_not_built_says_how() -> None:
         build.binary("coredns")
 
 
+def test_a_cache_that_may_not_be_read_has_nothing_built_and_is_named(
+    empty_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = os.stat
+
+    def forbidden(path: os.PathLike[str] | str, **options: bool) -> os.stat_result:
+        if str(path).startswith(str(empty_cache)):
+            raise PermissionError(13, "Permission denied", str(path))
+        return look(path, **options)
+
+    monkeypatch.setattr(os, "stat", forbidden)
+    assert not build.built("coredns")
+    with pytest.raises(FileNotFoundError, match=r"not built; .* may not be read: PYDNS_CONFORMANCE_CACHE names"):
+        build.binary("coredns")
+
+
 def test_without_go_there_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("PATH", "")
     assert build.main(["coredns"]) == 1

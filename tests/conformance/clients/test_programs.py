@@ -151,6 +151,25 @@ def test_a_build_that_fails_leaves_nothing_and_says_why(counting: Path, monkeypa
     assert os.listdir(cache_folder()) == []
 
 
+def test_help_names_the_programs_and_builds_none(counting: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        recipes.main(["--help"])
+    assert "glibc, musl-1.2.3, musl-1.2.5, go, java" in capsys.readouterr().out
+    assert not counting.exists()
+
+
+def test_named_programs_alone_are_built(counting: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert recipes.main(["counting"]) == 0
+    assert capsys.readouterr().out == f"counting: {recipes.location('counting')}\n"
+
+
+def test_an_unknown_program_is_wrong_use(counting: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        recipes.main(["counting", "rust"])
+    assert "there is no rust; there are glibc, " in capsys.readouterr().err
+    assert not counting.exists()
+
+
 @pytest.mark.parametrize("resolver", RESOLVERS.values(), ids=list(RESOLVERS))
 async def test_each_finds_a_name_in_a_sandbox(resolver: Resolver) -> None:
     """The question that is asked first, and what the program makes of the reply."""
