@@ -70,11 +70,12 @@ or the objects that --objects FILE shows (kubectl get namespaces,services,endpoi
 
 
 async def _created(stack: AsyncExitStack, plan: Plan, kubectl: Kubectl) -> Ground:
-    """Objects in namespaces of the run's own."""
+    """Objects in namespaces of the run's own, which are made once there is a server to ask."""
     await _hint(kubectl)
+    place, found = await _look(plan, kubectl)
     run = f"conformance-{secrets.token_hex(3)}"
     await stack.enter_async_context(namespaces.namespaces(kubectl, run))
-    reached = await _reached(stack, plan, kubectl, f"{run}-shop")
+    reached = found or await _through_pod(stack, plan, kubectl, f"{run}-shop", place)
     zone = await zone_of(reached, plan.zone)
     missing = await namespaces.fill(kubectl, run, zone)
     shown = [object for object in await namespaces.read(kubectl) if is_of_run(object, run)]
@@ -86,7 +87,12 @@ async def _created(stack: AsyncExitStack, plan: Plan, kubectl: Kubectl) -> Groun
 async def _audited(stack: AsyncExitStack, plan: Plan, kubectl: Kubectl) -> Ground:
     """The objects that are there, some of them."""
     shown = await namespaces.read(kubectl)
-    reached = await _reached(stack, plan, kubectl, "")
+    place, reached = await _look(plan, kubectl)
+    if reached is None:
+        raise GroundError(
+            f"{_where(place)} cannot be reached from here, and --audit creates no Pod to ask from: run where it can be,"
+            " or give an address with --subject ADDRESS[:PORT]"
+        )
     zone = await zone_of(reached, plan.zone)
     view, missing = audit.choose(shown, plan.limit)
     return _ground(plan, zone, reached, demands_on(view, zone), missing)
@@ -106,22 +112,32 @@ async def _hint(kubectl: Kubectl) -> None:
         raise GroundError(f"the API of {kubectl.kubeconfig} does not list namespaces: {error}") from error
 
 
-async def _reached(stack: AsyncExitStack, plan: Plan, kubectl: Kubectl, namespace: str) -> Reached:
-    """The subject: the address that is given, or the cluster's DNS, from here or else from a Pod."""
+Place = tuple[str, int]
+"""Address and port."""
+
+
+async def _look(plan: Plan, kubectl: Kubectl) -> tuple[Place, Reached | None]:
+    """Where the subject is, the address that is given or the cluster's DNS; None where only a Pod may reach it.
+
+    Raises `GroundError` for an address that does not answer, or is no cluster's DNS.
+    """
     if plan.address:
-        return await reach(Direct(*plan.address), plan.subject)
+        reached = await reach(Direct(*plan.address), plan.subject)
+        await zone_of(reached, plan.zone)
+        return plan.address, reached
     place = await dns_service(kubectl, plan.dns_service)
-    where = f"the cluster's DNS at {place[0]} port {place[1]}"
-    if found := await _from_here(plan, kubectl, Direct(*place)):
-        return found
-    if not namespace:
-        raise GroundError(
-            f"{where} cannot be reached from here, and --audit creates no Pod to ask from: run where it can be, or give"
-            " an address with --subject ADDRESS[:PORT]"
-        )
+    return place, await _from_here(plan, kubectl, Direct(*place))
+
+
+def _where(place: Place) -> str:
+    return f"the cluster's DNS at {place[0]} port {place[1]}"
+
+
+async def _through_pod(stack: AsyncExitStack, plan: Plan, kubectl: Kubectl, namespace: str, place: Place) -> Reached:
+    """The cluster's DNS, asked by a Pod in a namespace of the run."""
     await pod.start(kubectl, namespace, plan.image)
     relay = await stack.enter_async_context(pod.relaying(kubectl, namespace))
-    reached = await reach(pod.ThroughPod(relay, *place), "cluster", where)
+    reached = await reach(pod.ThroughPod(relay, *place), "cluster", _where(place))
     return replace(reached, way="through a Pod", resolv_conf=relay.resolv_conf)
 
 
@@ -135,7 +151,7 @@ async def _from_here(plan: Plan, kubectl: Kubectl, asker: Direct) -> Reached | N
     return reached if await is_of(reached.server, plan.zone or DEFAULT_ZONE, api["spec"]["clusterIP"]) else None
 
 
-async def dns_service(kubectl: Kubectl, name: str) -> tuple[str, int]:
+async def dns_service(kubectl: Kubectl, name: str) -> Place:
     """ClusterIP and port of the Service NAMESPACE/NAME. Raises `GroundError`."""
     namespace, _, service = name.rpartition("/")
     try:

@@ -8,11 +8,15 @@ from conformance.spec.demand import question
 from conformance.spec.ground import GroundError, Server
 from conformance.spec.started import DEFAULT_ZONE
 from conformance.spec.wants import read
-from conformance.wire.client import Asker
+from conformance.wire.client import Asker, Direct
 from conformance.wire.message import TIMEOUT, Reply
+from conformance.wire.question import Question
 
 TRIES = 3
 """How often a question is asked over a network that may lose it."""
+
+REFUSAL_TIME = 0.5
+"""Seconds in which a network that refuses packets says so."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +34,14 @@ async def reach(asker: Asker, name: str, place: str = "", seconds: float = 2.0) 
     asked = replace(question(f"kubernetes.default.svc.{DEFAULT_ZONE}", "A"), timeout=seconds)
     got = await server.ask(asked)
     if got.reply == TIMEOUT:
-        raise GroundError(f"{place or name} does not answer (asked {TRIES} times over UDP, {seconds:g} s each)")
+        raise GroundError(f"{place or name} does not answer: {await _silence(asker, asked)}")
     return Reached(server)
+
+
+async def _silence(asker: Asker, asked: Question) -> str:
+    """What happened instead of a reply: the network's own word, where it has one."""
+    refusal = await asker.refusal(replace(asked, timeout=REFUSAL_TIME)) if isinstance(asker, Direct) else ""
+    return refusal or f"no reply to {asked.name} (asked {TRIES} times over UDP)"
 
 
 async def zone_of(reached: Reached, wanted: str) -> str:

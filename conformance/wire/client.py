@@ -15,12 +15,17 @@ RECEIVE = 65535
 
 async def ask(question: Question, port: int) -> bytes | None:
     """The reply packet, or None when none came within the question's time-out (seconds)."""
-    exchange = _ask_tcp if question.transport == "tcp" else _ask_udp
     try:
-        async with asyncio.timeout(question.timeout):
-            return await exchange(question, port)
+        return await _exchange(question, port)
     except (TimeoutError, ConnectionError):
         return None
+
+
+async def _exchange(question: Question, port: int) -> bytes:
+    """The reply packet. Raises `TimeoutError` when the time is up, `OSError` for what the network says."""
+    way = _ask_tcp if question.transport == "tcp" else _ask_udp
+    async with asyncio.timeout(question.timeout):
+        return await way(question, port)
 
 
 class Asker(Protocol):
@@ -42,6 +47,16 @@ class Direct:
             return await ask(replace(question, server=self.address), self.port)
         except OSError:  # no route to it
             return None
+
+    async def refusal(self, question: Question) -> str:
+        """What the network says to a question (`Connection refused`); empty for a reply, and where all is silent."""
+        try:
+            await _exchange(replace(question, server=self.address), self.port)
+        except TimeoutError:
+            return ""
+        except OSError as error:
+            return error.strerror or str(error)
+        return ""
 
 
 def _socket(question: Question, kind: socket.SocketKind) -> socket.socket:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -17,7 +18,7 @@ import pytest
 
 from conformance.live import namespaces, outside, pod
 from conformance.live.kubectl import last_words, open_kubectl
-from conformance.live.reach import zone_in
+from conformance.live.reach import reach, zone_in
 from conformance.plan import Plan
 from conformance.results import Outcome, Verdict
 from conformance.servers import subjects
@@ -26,6 +27,7 @@ from conformance.setting import Setting
 from conformance.spec.ground import GroundError
 from conformance.spec_jobs import jobs, opened
 from conformance.suite import run_jobs
+from conformance.wire.client import Direct
 
 ROOT = Path(__file__).parents[3]
 
@@ -177,11 +179,43 @@ def fails(message: str) -> Any:
     return pytest.raises(GroundError, match=message)
 
 
-async def test_an_account_that_may_not_create_namespaces_is_told_the_verb(cluster: Folder) -> None:
+async def test_an_account_that_may_not_create_namespaces_is_told_the_verb(cluster: Folder, tmp_path: Path) -> None:
+    cluster.mark("refuse-create")
+    async with serving(cluster, tmp_path) as port:
+        plan = Plan(f"127.0.0.1:{port}", "expected", kubeconfig=cluster.kubeconfig)
+        with fails(r"cannot create its namespaces with .*: .*User \"me\" cannot create resource \"namespaces\""):
+            await run(plan)
+
+
+async def test_nothing_is_created_for_an_address_that_refuses(cluster: Folder) -> None:
+    """`refuse-create` would tell of the namespaces, had the suite come so far."""
     cluster.mark("refuse-create")
     plan = Plan("127.0.0.1:1", "expected", kubeconfig=cluster.kubeconfig)
-    with fails(r"cannot create its namespaces with .*: .*User \"me\" cannot create resource \"namespaces\""):
+    with fails("^127.0.0.1:1 does not answer: Connection refused$"):
         await run(plan)
+
+
+async def test_nothing_is_created_for_a_server_of_another_zone(cluster: Folder, tmp_path: Path) -> None:
+    cluster.mark("refuse-create")
+    async with serving(cluster, tmp_path) as port:
+        plan = Plan(f"127.0.0.1:{port}", "expected", kubeconfig=cluster.kubeconfig, zone="other.test.")
+        with fails("answers SERVFAIL to kubernetes.default.svc.other.test.: is it the DNS of a cluster"):
+            await run(plan)
+
+
+async def test_nothing_is_created_for_a_dns_service_that_is_not_there(cluster: Folder) -> None:
+    cluster.mark("refuse-create")
+    plan = Plan("cluster", "expected", kubeconfig=cluster.kubeconfig, dns_service="kube-system/other")
+    with fails("the cluster's DNS is not Service kube-system/other"):
+        await run(plan)
+
+
+async def test_a_server_that_says_nothing_is_told_from_one_that_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.live.reach.REFUSAL_TIME", 0.01)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+        silent.bind(("127.0.0.1", 0))
+        with fails(r"^it does not answer: no reply to kubernetes.* \(asked 3 times over UDP\)$"):
+            await reach(Direct("127.0.0.1", silent.getsockname()[1]), "it", seconds=0.01)
 
 
 async def test_a_kubeconfig_that_is_not_there(tmp_path: Path) -> None:
