@@ -122,7 +122,7 @@ async def check(subject: str) -> None:
 
 
 async def plugins(subject: str) -> set[str]:
-    """The plugins a subject says it serves (`-plugins`)."""
+    """The plugins a subject says it serves (`-plugins`); none when it does not say."""
     return {word.removeprefix("dns.") for word in (await _output(subject, "-plugins")).split()}
 
 
@@ -132,12 +132,13 @@ async def version(subject: str) -> str:
 
 
 async def _output(subject: str, flag: str) -> str:
-    """What a subject prints for a flag; empty when it does not end by itself: not every program knows the flag.
+    """What a subject prints for a flag; empty when it fails or does not end by itself: not every program knows it.
 
-    Raises `StartError` for a file that cannot be run.
+    Its errors are not shown. Raises `StartError` for a file that cannot be run.
     """
     words = [*command(subject), flag]
-    process = await _launch(subject, words, stdout=asyncio.subprocess.PIPE, env=_variables({}))
+    pipe, nowhere = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+    process = await _launch(subject, words, stdout=pipe, stderr=nowhere, env=_variables({}))
     assert process.stdout
     try:
         async with asyncio.timeout(FLAG_TIMEOUT):
@@ -148,7 +149,7 @@ async def _output(subject: str, flag: str) -> str:
         output = b""
     finally:
         await _stop(process)
-    return output.decode(errors="replace")
+    return "" if (process.returncode or 0) > 0 else output.decode(errors="replace")
 
 
 async def run_to_end(subject: str, corefile: Path, environment: Mapping[str, str]) -> tuple[int, str]:

@@ -110,11 +110,11 @@ def jobs(plan: Plan) -> list[CaseJob]:
 
 
 async def _lacking(case: Case, setting: Setting) -> dict[str, list[str]]:
-    """The plugins a case needs that a server does not serve, by server."""
+    """The plugins a case needs that a server does not serve, by server; one that does not say may serve them all."""
     if not case.needs:
         return {}
     served = await setting.shared(_plugins)
-    missing = {server: [name for name in case.needs if name not in names] for server, names in served.items()}
+    missing = {server: [name for name in case.needs if name not in names] for server, names in served.items() if names}
     return {server: names for server, names in missing.items() if names}
 
 

@@ -47,6 +47,14 @@ async def test_a_program_that_does_not_end_says_nothing(tmp_path: Path, monkeypa
     assert await subjects.version(program(tmp_path, "exec sleep 60")) == ""
 
 
+async def test_a_program_that_does_not_know_the_flag_says_nothing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = 'echo "usage: server -conf FILE"; echo "Traceback (most recent call last):" >&2; exit 2'
+    assert await subjects.version(program(tmp_path, script)) == ""
+    assert capfd.readouterr() == ("", "")
+
+
 async def test_a_program_that_never_stops_talking_is_cut_short(tmp_path: Path) -> None:
     assert len(await subjects.plugins(program(tmp_path, "yes"))) == 1
 
