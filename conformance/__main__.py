@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from conformance.live import options as live
-from conformance.options import API, arguments, make_plan, real_api_wanted
+from conformance.options import API, arguments, check, make_plan, real_api_wanted
 from conformance.plan import Plan
 from conformance.report import files, listing
 from conformance.report.run import INTERRUPTED, Run
@@ -110,9 +110,10 @@ def judge(jobs: Sequence[Job], plan: Plan, options: argparse.Namespace) -> int:
 def main() -> int:
     """Does what the command line says and returns the exit status."""
     options = arguments().parse_args()
-    if options.record:
-        options.subject = "coredns"
     try:
+        check(options)
+        if options.record:
+            options.subject = "coredns"
         plan = live.complete(make_plan(options), options)
         jobs = load_jobs(plan, options.filters)
         if options.list or options.requirements:

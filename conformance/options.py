@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+from collections.abc import Set
 from ipaddress import ip_address
 from pathlib import Path
 
 from conformance.live import options as live
 from conformance.plan import STARTED, Plan
+from conformance.table import recorded
 from conformance.tools.build import built
 
 API = ("etcd", "kube-apiserver")
@@ -130,11 +132,42 @@ def _program(text: str) -> str:
 def report_file(text: str) -> Path:
     """A file that can be written at the end of a run; raises `ArgumentTypeError`, so that a long run is not in vain."""
     path = Path(text)
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise argparse.ArgumentTypeError(f"{text!r} is no file in a folder that exists")
-    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+    try:
+        if path.is_dir() or not path.absolute().parent.is_dir():
+            raise argparse.ArgumentTypeError(f"{text!r} is no file in a folder that exists")
+        writable = os.access(path if path.exists() else path.absolute().parent, os.W_OK)
+    except PermissionError:  # one of its folders may not be looked into
+        writable = False
+    if not writable:
         raise argparse.ArgumentTypeError(f"{text!r} may not be written")
     return path
+
+
+def check(options: argparse.Namespace) -> None:
+    """Raises `UsageError` for an option that nothing would come of."""
+    defaults = vars(arguments().parse_args([]))
+    given = {name for name, value in vars(options).items() if value != defaults[name]}
+    outside = bool(options.kubeconfig) or Plan(options.subject or "pydns").outside
+    for name, fits, home in (
+        ("zone", outside, "--kubeconfig or --subject ADDRESS"),
+        *((name, options.kubeconfig, "--kubeconfig") for name in ("context", "image", "dns_service")),
+        ("limit", options.audit, "--audit"),
+        ("packet_cache", (options.subject or "pydns") == "pydns" and not outside, "--subject pydns"),
+    ):
+        if name in given and not fits:
+            raise live.UsageError(f"--{name.replace('_', '-')} goes with {home}")
+    if options.record:
+        _check_record(options, given)
+
+
+def _check_record(options: argparse.Namespace, given: Set[str]) -> None:
+    """Replies of a CoreDNS that is started here alone are kept, where they can be written at the end."""
+    others = sorted(given & {"reference", "kubeconfig"})
+    if others or options.subject not in (None, "coredns"):
+        raise live.UsageError(f"--record asks CoreDNS alone: it goes without --{[*others, 'subject'][0]}")
+    for folder in (recorded.FOLDER, *filter(Path.is_dir, recorded.FOLDER.rglob("*"))):
+        if not os.access(folder, os.W_OK):
+            raise live.UsageError(f"--record: {folder} may not be written")
 
 
 def make_plan(options: argparse.Namespace) -> Plan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import traceback
-from collections.abc import Coroutine, Sequence
+from collections.abc import Collection, Coroutine, Sequence
 from difflib import get_close_matches
 from typing import Protocol
 
@@ -13,30 +13,52 @@ from conformance import spec_jobs
 from conformance.clients import jobs as clients
 from conformance.plan import Plan
 from conformance.results import Outcome
-from conformance.setting import Job, Setting, Skipped, Waits
+from conformance.setting import Absent, Job, Setting, Skipped, Waits
+from conformance.spec.requirements import REQUIREMENTS
 from conformance.table import generated, runner
+from conformance.table.case import Case
 from conformance.wire.blocks import CaseError
 
 
 def load_jobs(plan: Plan, filters: Sequence[str] = ()) -> list[Job]:
     """The jobs of a run whose name holds one of the filters, and none of those with a `^` in front.
 
-    Raises `CaseError`, also for a filter no name holds.
+    Raises `CaseError`, also for a requirement number that there is not and for a filter no name holds.
     """
-    jobs: list[Job] = [*runner.jobs(plan), *generated.jobs(plan), *spec_jobs.jobs(plan), *clients.jobs(plan)]
+    cases = runner.jobs(plan)
+    for job in cases:
+        _check_numbers(job.case)
+    jobs: list[Job] = [*cases, *generated.jobs(plan), *spec_jobs.jobs(plan), *clients.jobs(plan)]
     for text in filters:
-        _check_filter(text.removeprefix("^"), [job.name for job in jobs])
+        _check_filter(text.removeprefix("^"), [job.name for job in jobs], plan)
     without = [text[1:] for text in filters if text.startswith("^")]
     wanted = [text for text in filters if not text.startswith("^")]
     jobs = [job for job in jobs if not any(text in job.name for text in without)]
     return [job for job in jobs if not wanted or any(text in job.name for text in wanted)]
 
 
-def _check_filter(text: str, names: Sequence[str]) -> None:
-    if not any(text in name for name in names):
-        near = get_close_matches(text, {name.partition(":")[0] for name in names})
-        hint = f" (near it: {', '.join(near)})" if near else ""
-        raise CaseError(f"no case's name holds {text!r}{hint}")
+def _check_numbers(case: Case) -> None:
+    """A number that stands for nothing would be counted nowhere."""
+    for place, tags in case.tagged:
+        for tag in tags:
+            if tag not in REQUIREMENTS:
+                raise CaseError(f"{place}: there is no requirement {tag}{_near(tag, REQUIREMENTS)}")
+
+
+def _check_filter(text: str, names: Sequence[str], plan: Plan) -> None:
+    if any(text in name for name in names):
+        return
+    if plan.outside and any(text in job.name for job in runner.jobs(Plan())):
+        raise CaseError(
+            f"{text!r} are cases, which need a server that the suite starts, with their Corefile: of a server that runs"
+            f" already there are {', '.join(names)}"
+        )
+    raise CaseError(f"no job's name holds {text!r}{_near(text, {name.partition(':')[0] for name in names})}")
+
+
+def _near(word: str, words: Collection[str]) -> str:
+    near = get_close_matches(word, words)
+    return f" (near it: {', '.join(near)})" if near else ""
 
 
 async def run_job(job: Job, setting: Setting) -> Outcome:
@@ -51,6 +73,8 @@ async def run_job(job: Job, setting: Setting) -> Outcome:
         outcome.skipped = str(reason)
     except Waits as reason:
         outcome.waits = str(reason)
+    except Absent as reason:
+        outcome.absent = str(reason)
     except _LimitError:
         outcome.fail(setting.plan.subject, "time", f"not done after {job.limit:.0f} s")
     except Exception:  # noqa: BLE001  a job with a fault of its own must not end the others

@@ -125,6 +125,15 @@ class Case:
         return sum(isinstance(step, Ask | Get | Never) for step in self.steps) + bool(self.fails)
 
     @property
+    def tagged(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """FILE:LINE and the requirement numbers of each thing this case looks at."""
+        for step in self.steps:
+            if isinstance(step, Ask | Never):
+                yield step.place, step.question.tags
+            elif isinstance(step, Get):
+                yield step.place, step.tags
+
+    @property
     def needs_own_address(self) -> bool:
         """Whether it is about an address of this machine that is not a loopback one."""
         replies = [reply for step in self.questions for reply in (step.expected, step.differing) if reply]

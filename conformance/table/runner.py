@@ -79,9 +79,7 @@ class CaseJob:
     @property
     def tags(self) -> tuple[str, ...]:
         """Those of all its questions and pages."""
-        asked = [step.question.tags for step in self.case.steps if isinstance(step, Ask | Never)]
-        looked_at = [step.tags for step in self.case.steps if isinstance(step, Get)]
-        return tuple(sorted({tag for tags in (*asked, *looked_at) for tag in tags}))
+        return tuple(sorted({tag for _, tags in self.case.tagged for tag in tags}))
 
     async def run(self, setting: Setting, outcome: Outcome) -> None:
         """Runs the case on the servers that serve the plugins it needs."""

@@ -12,6 +12,7 @@ import pytest
 
 from conformance import __main__ as command
 from conformance import options
+from conformance.live.options import UsageError
 from conformance.plan import Plan
 from conformance.results import Outcome, Verdict
 from conformance.setting import Setting
@@ -65,6 +66,50 @@ def test_a_report_that_could_not_be_written_is_told_before_the_run(text: str) ->
         options.report_file(text)
 
 
+def test_a_report_in_a_folder_that_may_not_be_looked_into_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forbidden(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_dir", forbidden)
+    with pytest.raises(argparse.ArgumentTypeError, match=r"may not be written$"):
+        options.report_file(str(tmp_path / "report.html"))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--zone k8s.test", "--zone goes with --kubeconfig or --subject ADDRESS"),
+        ("--context prod", "--context goes with --kubeconfig"),
+        ("--image python", "--image goes with --kubeconfig"),
+        ("--subject 10.96.0.10 --dns-service a/b", "--dns-service goes with --kubeconfig"),
+        ("--kubeconfig k --limit 7", "--limit goes with --audit"),
+        ("--subject coredns --packet-cache off", "--packet-cache goes with --subject pydns"),
+        ("--kubeconfig k --packet-cache off", "--packet-cache goes with --subject pydns"),
+        ("--record --reference recorded", "--record asks CoreDNS alone: it goes without --reference"),
+        ("--record --subject 10.96.0.10", "--record asks CoreDNS alone: it goes without --subject"),
+    ],
+)
+def test_an_option_that_nothing_would_come_of_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: str, message: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["conformance", *words.split()])
+    assert command.main() == 2
+    assert capsys.readouterr().err == f"{message}\n"
+
+
+@pytest.mark.parametrize("words", ["", "--packet-cache off", "--subject ::1 --zone a.test", "--record"])
+def test_options_that_go_together(words: str) -> None:
+    options.check(options.arguments().parse_args(words.split()))
+
+
+def test_recordings_that_could_not_be_kept_are_told_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith("recorded/kubernetes"))
+    with pytest.raises(UsageError, match=r"^--record: .*/recorded/kubernetes may not be written$"):
+        options.check(options.arguments().parse_args(["--record"]))
+
+
 def test_help_explains_every_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         options.arguments().parse_args(["--help"])
@@ -77,7 +122,7 @@ def test_a_filter_that_no_name_holds_is_wrong_use(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["conformance", "--reference", "recorded", "kubernetes/nosuch"])
     assert command.main() == 2
-    assert capsys.readouterr().err.startswith("no case's name holds 'kubernetes/nosuch'")
+    assert capsys.readouterr().err.startswith("no job's name holds 'kubernetes/nosuch'")
 
 
 def test_a_real_api_that_is_not_built_is_told_before_the_run(

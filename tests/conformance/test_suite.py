@@ -10,6 +10,8 @@ from conformance.plan import Plan
 from conformance.results import Outcome
 from conformance.setting import Setting, Skipped, Waits
 from conformance.suite import load_jobs, run_job
+from conformance.table import runner
+from conformance.table.case_file import parse_cases
 from conformance.wire.blocks import CaseError
 
 
@@ -33,13 +35,29 @@ def test_a_filter_leaves_jobs_out() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("kubernetes/ptx", r"^no case's name holds 'kubernetes/ptx' \(near it: kubernetes/ptr, "),
-        ("zzz", r"^no case's name holds 'zzz'$"),
+        ("kubernetes/ptx", r"^no job's name holds 'kubernetes/ptx' \(near it: kubernetes/ptr, "),
+        ("zzz", r"^no job's name holds 'zzz'$"),
     ],
 )
 def test_a_filter_without_a_case_is_an_error(text: str, message: str) -> None:
     with pytest.raises(CaseError, match=message):
         load_jobs(Plan(), ["loop", text])
+
+
+@pytest.mark.parametrize("text", ["kubernetes/ptr", "loop:none"])
+def test_a_case_asked_of_a_server_that_runs_already_is_told_what_it_needs(text: str) -> None:
+    with pytest.raises(CaseError, match=f"^'{text}' are cases, which need a server that the suite starts, .*spec/gen"):
+        load_jobs(Plan("127.0.0.1:53", "expected"), [text])
+
+
+@pytest.mark.parametrize(
+    "step", ["? a.test. A [R3 R99] => NODATA", "never denied a.test. A [R99]", "get 1 /metrics => 200 [R99]"]
+)
+def test_a_requirement_number_that_there_is_not_is_told(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    (case,) = parse_cases(f"corefile\n    .\n{step}\n", "a/x")
+    monkeypatch.setattr(runner, "load_cases", lambda: [case])
+    with pytest.raises(CaseError, match=r"^a/x\.case:3: there is no requirement R99 \(near it: R9"):
+        load_jobs(Plan())
 
 
 class Scripted:
