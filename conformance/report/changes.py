@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil
 
+from conformance.report.problems import called
+from conformance.report.run import counted
 from conformance.results import Verdict
 
 
@@ -46,8 +48,8 @@ def summary(verdicts: Iterable[Verdict]) -> Iterator[tuple[str, str]]:
     for server, found in times(verdicts).items():
         yield (
             (
-                f"changes, {server}: {found.count} answers right after {found.median:.0f} ms (median),"
-                f" {found.p90:.0f} ms (90 %), {found.longest:.0f} ms (longest)"
+                f"changes, {called(server)}: {counted(found.count, 'answer')} right after"
+                f" {found.median:.0f} ms (median), {found.p90:.0f} ms (90 %), {found.longest:.0f} ms (longest)"
             ),
             "",
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from conformance.report.requirements import KINDS, numbers
+from conformance.report.run import counted
 from conformance.report.terminal import make_console
 from conformance.setting import Job
 from conformance.spec.requirements import REQUIREMENTS
@@ -27,7 +28,7 @@ def job_lines(jobs: Sequence[Job]) -> Iterator[str]:
     for job in jobs:
         tags = f" [{' '.join(numbers(job.tags))}]" if numbers(job.tags) else ""
         yield f"{job.name:{width}}  {job.about}{tags}"
-    yield f"{len(jobs)} jobs"
+    yield counted(len(jobs), "job")
 
 
 def requirement_lines(jobs: Sequence[Job], texts: Mapping[str, str]) -> Iterator[str]:

@@ -116,6 +116,22 @@ def _departures(verdict: Verdict, server: str) -> Sequence[str]:
     return verdict.departures.get(server, ())
 
 
+LOOKED_AT = {State.FAILS: "fail", State.DEPARTS: "depart as CoreDNS", State.PASSES: "pass"}
+LEFT_OUT = {State.WAITS: "wait", State.SKIPPED: "skipped", State.NONE: "not covered"}
+
+
+def looked_at(found: Mapping[State, int]) -> int:
+    """How many requirements some check looked at, of the numbers in each state."""
+    return sum(found.get(state, 0) for state in LOOKED_AT)
+
+
+def in_words(found: Mapping[State, int]) -> str:
+    """The numbers in each state: what came of those that were looked at; what became of the others."""
+    parts = [[f"{found[state]} {word}" for state, word in words.items() if state in found]
+             for words in (LOOKED_AT, LEFT_OUT)]  # fmt: skip
+    return "; ".join(", ".join(part) for part in parts if part)
+
+
 def states(rows: Iterable[Row], server: str) -> dict[State, int]:
     """How many requirements are in each state for a server, in the order of the states."""
     found = [row.cells[server].state for row in rows]

@@ -84,7 +84,7 @@ class Run:
     @property
     def reasons(self) -> list[str]:
         """Why it does not hold; empty when it does."""
-        problems = [_counted(len(self.problems), "problem")] if self.problems else []
+        problems = [counted(len(self.problems), "problem")] if self.problems else []
         return problems + self.shortcomings
 
     @property
@@ -92,9 +92,9 @@ class Run:
         """What fails a run though each of its checks holds."""
         found = [f"listed and never shown: {', '.join(self.never_shown)}"] if self.never_shown else []
         if self.strict and self.skipped:
-            found.append(f"{_counted(len(self.skipped), 'job')} skipped")
+            found.append(f"{counted(len(self.skipped), 'job')} skipped")
         if self.interrupted:
-            found.append(f"ended after {len(self.outcomes)} of {_counted(self.jobs, 'job')}")
+            found.append(f"ended after {len(self.outcomes)} of {counted(self.jobs, 'job')}")
         return found
 
     @property
@@ -114,7 +114,7 @@ class Run:
     @property
     def conclusion(self) -> str:
         """The one line that says it."""
-        checks = _counted(len(self.verdicts), "check")
+        checks = counted(len(self.verdicts), "check")
         return f"{self.word}: {'; '.join(self.reasons)} ({checks})" if self.reasons else f"{self.word}: {checks}"
 
 
@@ -125,5 +125,6 @@ def waiting(outcomes: Iterable[Outcome]) -> set[str]:
     return {name for step in steps for name in step.differences}
 
 
-def _counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
+    """A number with its noun: 1 job, 2,500 checks."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -6,39 +6,35 @@ Pure: lines with the style they are printed in.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from conformance.report import changes
 from conformance.report.document import area
-from conformance.report.requirements import State, states, table
+from conformance.report.problems import called
+from conformance.report.requirements import State, in_words, looked_at, states, table
 from conformance.report.run import Run
+from conformance.spec.requirements import REQUIREMENTS
 
 Line = tuple[str, str]
 """Text, and its style for rich: empty for none."""
 
-NAMED = 50
-"""How many problems are named at the end of a run."""
+NAMED = 4
+"""How many of the jobs that were not run for one reason are named."""
+
+JOBS = 10
+"""How many jobs are named with their problems; where there are more, areas are."""
 
 NOTED = 10
 """How many checks with notes are shown."""
 
-WORDS = {
-    State.FAILS: "fail",
-    State.DEPARTS: "depart as CoreDNS",
-    State.PASSES: "pass",
-    State.WAITS: "wait",
-    State.SKIPPED: "skipped",
-    State.NONE: "not covered",
-}
 
-
-def summary(run: Run) -> Iterator[Line]:
-    """All lines, the conclusion last."""
+def summary(run: Run, texts: Mapping[str, str] = REQUIREMENTS) -> Iterator[Line]:
+    """All lines, the conclusion last; `texts` are the requirements in words."""
     yield from _areas(run)
-    yield from _requirements(run)
+    yield from _requirements(run, texts)
     yield from _named("differences", run.differences)
     for server, names in run.departures.items():
-        yield from _named(f"departures, {server}", names)
+        yield from _named(f"departures, {called(server)}", names)
     yield from changes.summary(run.verdicts)
     yield from _aside("waits", {outcome.name: outcome.waits for outcome in run.waiting})
     yield from _aside("skipped", {outcome.name: outcome.skipped for outcome in run.skipped})
@@ -52,15 +48,14 @@ def _areas(run: Run) -> Iterator[Line]:
     yield from _named("checks", checks)
 
 
-def _requirements(run: Run) -> Iterator[Line]:
-    rows = table(run.outcomes, run.servers, {})
-    for server in run.servers if rows else ():
+def _requirements(run: Run, texts: Mapping[str, str]) -> Iterator[Line]:
+    """Nothing of a server where no job had to do with any."""
+    rows = table(run.outcomes, run.servers, texts)
+    for server in run.servers:
         found = states(rows, server)
-        words = [f"{count} {WORDS[state]}" for state, count in found.items()]
-        yield (
-            f"requirements, {server}: {len(rows)} looked at: {', '.join(words)}",
-            "red" if State.FAILS in found else "",
-        )
+        words = f"{looked_at(found)} of {len(rows)} looked at: {in_words(found)}"
+        if set(found) - {State.NONE}:
+            yield f"requirements, {called(server)}: {words}", "red" if State.FAILS in found else ""
 
 
 def _named(what: str, counts: Mapping[str, int]) -> Iterator[Line]:
@@ -85,11 +80,12 @@ def _notes(run: Run) -> Iterator[Line]:
 
 
 def _problems(run: Run) -> Iterator[Line]:
-    for verdict in run.problems[:NAMED]:
-        yield f"problem: {verdict.job}: {verdict.place}: {verdict.text}", "red"
-    if len(run.problems) > NAMED:
-        yield f"… and {len(run.problems) - NAMED} more", "red"
+    """Where they are: each was told when its job was done."""
+    jobs = Counter(verdict.job for verdict in run.problems)
+    for text, _ in _named("problems", jobs if len(jobs) <= JOBS else Counter(area(v.job) for v in run.problems)):
+        yield text, "red"
 
 
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - NAMED
+    return ", ".join(names) if more <= 1 else f"{', '.join(names[:NAMED])} and {more} more"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection, Iterator, Sequence
 from io import TextIOWrapper
 from types import TracebackType
 from typing import Self
@@ -13,16 +14,22 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Column
 from rich.text import Text
 
-from conformance.report.run import Run
+from conformance.report.problems import alike, lines
+from conformance.report.run import Run, counted
 from conformance.report.summary import summary
 from conformance.results import Outcome, Verdict
 
 FULL = 20
-"""How many problems of a run are shown with all their lines; of the others only the place."""
+"""How many problems of a run are shown with all their lines, as they come."""
+
+GROUPS = 30
+"""How many different faults of the others are shown at the end."""
 
 
 class Bar:
-    """A line for each job with problems or skipped, above a bar; without a terminal a line for every job.
+    """A line for each job with problems, above a bar; without a terminal a line for every job.
+
+    The first problems are shown whole as they come, the others at the end, those alike in one line.
 
     `outcomes` are those of the jobs that are done.
     """
@@ -35,7 +42,8 @@ class Bar:
         self._progress = Progress(*columns, console=self._console, disable=not self._console.is_terminal, expand=True)
         self._task = self._progress.add_task("", total=jobs)
         self._running: list[str] = []
-        self._shown = 0
+        self._problems: list[Verdict] = []
+        self._reasons: set[str] = set()
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -43,6 +51,8 @@ class Bar:
 
     def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
         self._progress.stop()
+        for text in rest(self._problems[FULL:]):
+            self._print(text, "red")
 
     def began(self, name: str) -> None:
         """Notes a job that starts."""
@@ -54,11 +64,12 @@ class Bar:
         self.outcomes.append(outcome)
         self._running.remove(outcome.name)
         self._update(1)
-        if not self._console.is_terminal or outcome.problems or outcome.skipped:
-            self._print(line(outcome), "red" if outcome.problems else "")
-        for verdict in outcome.problems:
-            self._shown += 1
-            self._print(render(verdict) if self._shown <= FULL else f"  {verdict.place}: {verdict.text}")
+        if not self._console.is_terminal or outcome.problems:
+            self._print(line(outcome, self._reasons), "red" if outcome.problems else "")
+        for verdict in outcome.problems[: max(FULL - len(self._problems), 0)]:
+            self._print(render(verdict))
+        self._problems += outcome.problems
+        self._reasons.add(outcome.skipped)
 
     def _update(self, advance: int) -> None:
         self._progress.update(self._task, advance=advance, description=escape(", ".join(self._running)))
@@ -74,20 +85,32 @@ def make_console() -> Console:
     return Console(soft_wrap=True, highlight=False)
 
 
-def line(outcome: Outcome) -> str:
-    """A job in one line."""
+def line(outcome: Outcome, known: Collection[str] = ()) -> str:
+    """A job in one line; a reason for being skipped that is `known` is not told again."""
     if outcome.skipped:
-        return f"{outcome.name}: skipped: {outcome.skipped}"
+        return f"{outcome.name}: skipped" + (f": {outcome.skipped}" if outcome.skipped not in known else "")
     failed = outcome.problems
-    mark = f"{len(failed)} PROBLEMS" if failed else "ok"
+    mark = counted(len(failed), "problem").upper() if failed else "ok"
     api = f" on a {outcome.api} API" if outcome.api else ""
     waits = f" ({outcome.waits})" if outcome.waits else ""
-    return f"{outcome.name}: {len(outcome.verdicts)} checks{api}, {mark}{waits}"
+    return f"{outcome.name}: {counted(len(outcome.verdicts), 'check')}{api}, {mark}{waits}"
 
 
 def render(verdict: Verdict) -> str:
     """A verdict with problems as text."""
-    return "\n".join([f"  {verdict.place}: {verdict.text}", *(f"      {problem}" for problem in verdict.problems)])
+    return "\n".join([f"  {verdict.place}: {verdict.text}", *(f"      {problem}" for problem in lines(verdict))])
+
+
+def rest(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Problems by their first fault: how many have it, or the place of the one that has."""
+    groups = alike(verdicts)
+    if groups:
+        yield f"{counted(len(verdicts), 'more problem')}, by their first faults (--html FILE shows each whole):"
+    for fault, found in groups[:GROUPS]:
+        first = f"{found[0].place}: {found[0].text}"
+        yield f"  {first}: {fault}" if len(found) == 1 else f"  {len(found)} more: {fault} (first {first})"
+    if len(groups) > GROUPS:
+        yield f"  … and {counted(sum(len(found) for _, found in groups[GROUPS:]), 'other')}"
 
 
 def show(run: Run, console: Console | None = None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.report.requirements import Cell, State, numbers, states, table
+from conformance.report.requirements import Cell, State, in_words, looked_at, numbers, states, table
 from conformance.results import Outcome, Verdict
 from tests.conformance.report import sample
 
@@ -81,3 +81,16 @@ def test_states_are_counted_by_server() -> None:
         State.SKIPPED: 1,
         State.NONE: 2,
     }
+
+
+@pytest.mark.parametrize(
+    ("found", "count", "words"),
+    [
+        ({State.FAILS: 1, State.DEPARTS: 5, State.PASSES: 33}, 39, "1 fail, 5 depart as CoreDNS, 33 pass"),
+        ({State.PASSES: 33, State.WAITS: 2, State.SKIPPED: 9, State.NONE: 62}, 33,
+         "33 pass; 2 wait, 9 skipped, 62 not covered"),
+        ({State.NONE: 109}, 0, "109 not covered"),
+    ],
+)  # fmt: skip
+def test_what_was_not_looked_at_is_told_apart(found: dict[State, int], count: int, words: str) -> None:
+    assert (looked_at(found), in_words(found)) == (count, words)
