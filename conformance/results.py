@@ -59,10 +59,11 @@ class Verdict:
 class Outcome:
     """All verdicts of a job.
 
-    `skipped` says what this machine lacks for it, `waits` which plugin the server does not serve: in both cases nothing
-    was looked at. `about` and `tags` are what the job said of itself before it ran. `case` and `replies` (of the
-    reference, in the order of the questions) are there for recording; `api` is the kind of API that objects were read
-    from, empty where there were none. `broken` are the servers with which the job could not go on.
+    `skipped` says what this machine lacks for it, `waits` which plugin the server does not serve, `absent` what the
+    cluster has none of: in these cases nothing was looked at. `about` and `tags` are what the job said of itself before
+    it ran. `case` and `replies` (of the reference, in the order of the questions) are there for recording; `api` is the
+    kind of API that objects were read from, empty where there were none. `broken` are the servers with which the job
+    could not go on.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Outcome:
     broken: set[str] = field(default_factory=set)
     skipped: str = ""
     waits: str = ""
+    absent: str = ""
     seconds: float = 0.0
 
     @property

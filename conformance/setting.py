@@ -25,6 +25,10 @@ class Waits(Exception):
     """A job needs what the server under test does not serve yet; the message names it."""
 
 
+class Absent(Exception):
+    """What is judged has nothing that a job is about; the message says what there is none of."""
+
+
 class Job(Protocol):
     """One unit of the suite with a name below an area (`kubernetes/ptr`), and seconds after which it is ended."""
 
@@ -45,7 +49,7 @@ class Job(Protocol):
         """Seconds it may take."""
 
     async def run(self, setting: Setting, outcome: Outcome) -> None:
-        """Adds verdicts to the outcome. Raises `Skipped` or `Waits` when it cannot be run."""
+        """Adds verdicts to the outcome. Raises `Skipped`, `Waits` or `Absent` when it cannot be run."""
 
 
 class Setting:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from conformance.results import Outcome, Verdict
-from conformance.setting import Skipped
+from conformance.setting import Absent
+from conformance.spec import clusterip, externalname, headless
 from conformance.spec.demand import Demand, Judgement, judge, question
 from conformance.spec.ground import Ground, Server
 from conformance.spec.wants import Got, read
@@ -15,12 +16,19 @@ from conformance.wire.compare import compare
 from conformance.wire.message import Record, Reply
 from conformance.wire.question import Question
 
+THINGS = {
+    clusterip.AREA: "Services with a ClusterIP",
+    headless.AREA: "headless Services",
+    externalname.AREA: "ExternalName Services",
+}
+"""What an area is about where it is about one kind of Service."""
+
 
 async def judge_area(ground: Ground, area: str, outcome: Outcome) -> None:
-    """Asks and judges the demands of one area. Raises `Skipped` where the objects give none."""
+    """Asks and judges the demands of one area. Raises `Absent` where the objects give none."""
     demands = [demand for demand in ground.demands if demand.area == area]
     if not demands:
-        raise Skipped("no objects in this cluster that it is about")
+        raise Absent(f"this cluster has no {THINGS.get(area, 'objects that it is about')}")
     outcome.api = ground.api
     got = await ground.ask_all(demand.question for demand in demands)
     unlike = _unlike(ground, got)

@@ -132,7 +132,10 @@ async def test_an_audit_creates_nothing(cluster: Folder, tmp_path: Path) -> None
     async with serving(cluster, tmp_path) as port:
         plan = Plan(f"127.0.0.1:{port}", "expected", kubeconfig=cluster.kubeconfig, audit=True, limit=5)
         outcomes = await run(plan)
-    assert [outcome.name for outcome in outcomes if outcome.skipped] == ["spec/headless", "spec/externalname"]
+    assert [(outcome.name, outcome.absent, outcome.skipped) for outcome in outcomes if not outcome.verdicts] == [
+        ("spec/headless", "this cluster has no headless Services", ""),
+        ("spec/externalname", "this cluster has no ExternalName Services", ""),
+    ]
     assert {verdict.text for verdict in verdicts(outcomes) if verdict.tags == ("R3",)} == {
         "kubernetes.default.svc.cluster.local. A"
     }

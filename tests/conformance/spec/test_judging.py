@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from conformance.results import Outcome, Verdict
-from conformance.setting import Skipped
+from conformance.setting import Absent
 from conformance.spec.demand import Demand, question
 from conformance.spec.ground import SILENCES, Ground, GroundError, Server
 from conformance.spec.judging import judge_area
@@ -125,9 +125,18 @@ async def test_targets_that_the_server_names_must_lead_to_the_endpoints(second: 
     assert tuple(text.partition(" (")[0] for text in verdict.faults["server"]) == faults
 
 
-async def test_an_area_without_objects_is_skipped() -> None:
-    with pytest.raises(Skipped):
-        await judge_area(Ground([], []), "area", Outcome("spec/area"))
+@pytest.mark.parametrize(
+    ("area", "message"),
+    [
+        ("headless", "this cluster has no headless Services"),
+        ("clusterip", "this cluster has no Services with a ClusterIP"),
+        ("externalname", "this cluster has no ExternalName Services"),
+        ("resolvers", "this cluster has no objects that it is about"),
+    ],
+)
+async def test_an_area_without_objects_says_so(area: str, message: str) -> None:
+    with pytest.raises(Absent, match=f"^{message}$"):
+        await judge_area(Ground([], []), area, Outcome(f"spec/{area}"))
 
 
 async def test_a_server_that_loses_questions_is_asked_again() -> None:
