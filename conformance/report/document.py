@@ -137,6 +137,7 @@ def _job(outcome: Outcome) -> dict[str, Any]:
         "seconds": round(outcome.seconds, 3),
         "skipped": outcome.skipped,
         "waits": outcome.waits,
+        "absent": outcome.absent,
         "checks": [_check(verdict) for verdict in outcome.verdicts],
     }
 

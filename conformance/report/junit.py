@@ -66,7 +66,7 @@ def _cases(outcome: Outcome) -> Iterator[ElementTree.Element]:
         if verdict.problems:
             _add(case, "failure", verdict)
         yield case
-    for reason in filter(None, (outcome.skipped, outcome.waits and f"waits: {outcome.waits}")):
+    for reason in filter(None, (outcome.skipped or outcome.absent, outcome.waits and f"waits: {outcome.waits}")):
         case = _case(outcome.name, outcome.name, 0)
         ElementTree.SubElement(case, "skipped", message=_clean(reason))
         yield case

@@ -38,6 +38,7 @@ def summary(run: Run, texts: Mapping[str, str] = REQUIREMENTS) -> Iterator[Line]
     yield from changes.summary(run.verdicts)
     yield from _aside("waits", {outcome.name: outcome.waits for outcome in run.waiting})
     yield from _aside("skipped", {outcome.name: outcome.skipped for outcome in run.skipped})
+    yield from _aside("not covered", {outcome.name: outcome.absent for outcome in run.outcomes if outcome.absent})
     yield from _notes(run)
     yield from _problems(run)
     yield run.conclusion + f", {run.seconds:.0f} s", "bold red" if run.reasons else "bold green"

@@ -89,6 +89,8 @@ def line(outcome: Outcome, known: Collection[str] = ()) -> str:
     """A job in one line; a reason for being skipped that is `known` is not told again."""
     if outcome.skipped:
         return f"{outcome.name}: skipped" + (f": {outcome.skipped}" if outcome.skipped not in known else "")
+    if outcome.absent:
+        return f"{outcome.name}: not covered: {outcome.absent}"
     failed = outcome.problems
     mark = counted(len(failed), "problem").upper() if failed else "ok"
     api = f" on a {outcome.api} API" if outcome.api else ""

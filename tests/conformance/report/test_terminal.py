@@ -36,6 +36,7 @@ def printed(*outcomes: Outcome, terminal: bool = False) -> list[str]:
         (Outcome("a/b", api="real"), "a/b: 0 checks on a real API, ok"),
         (Outcome("a/b", waits="pydns does not serve file"), "a/b: 0 checks, ok (pydns does not serve file)"),
         (Outcome("a/b", skipped="no Go"), "a/b: skipped: no Go"),
+        (Outcome("a/b", absent="no Services"), "a/b: not covered: no Services"),
         (broken(2), "a/b: 2 checks, 2 PROBLEMS"),
     ],
 )
@@ -103,6 +104,16 @@ def test_the_summary_of_the_sample() -> None:
 def test_jobs_skipped_for_one_reason_share_a_line() -> None:
     found = sample.run(outcomes=tuple(Outcome(f"a/{name}", skipped="no Go") for name in "bcd"))
     assert ("skipped: a/b, a/c, a/d: no Go", "yellow") in list(summary(found))
+
+
+def test_what_a_cluster_has_none_of_is_told_and_fails_no_strict_run() -> None:
+    outcomes = (
+        Outcome("a/b", absent="no Services"),
+        Outcome("a/c", verdicts=[Verdict("a/c", "1", "?", {"pydns": ()})]),
+    )
+    found = sample.run(outcomes=outcomes, strict=True)
+    assert ("not covered: a/b: no Services", "yellow") in list(summary(found))
+    assert found.status == 0
 
 
 def test_of_many_jobs_skipped_for_one_reason_some_are_named() -> None:
