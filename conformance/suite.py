@@ -50,8 +50,8 @@ def _check_filter(text: str, names: Sequence[str], plan: Plan) -> None:
         return
     if plan.outside and any(text in job.name for job in runner.jobs(Plan())):
         raise CaseError(
-            f"{text!r} are cases, which need a server that the suite starts, with their Corefile: of a server that runs"
-            f" already there are {', '.join(names)}"
+            f"{text!r} names cases, which need a server that the suite starts with their Corefile; a server that runs"
+            f" already is judged by {' and '.join(sorted({name.partition('/')[0] + '/' for name in names}))}"
         )
     raise CaseError(f"no job's name holds {text!r}{_near(text, {name.partition(':')[0] for name in names})}")
 

@@ -59,6 +59,9 @@ def parse_cases(text: str, name: str) -> list[Case]:
             parser.take(block)
         except CaseError:
             raise
+        except yaml.MarkedYAMLError as error:
+            line = block.line + 1 + (error.problem_mark.line if error.problem_mark else 0)
+            raise CaseError(f"{block.source}:{line}: not YAML: {error.problem}") from error
         except (ValueError, KeyError, yaml.YAMLError) as error:
             raise block.error(error) from error
     return parser.finish()
@@ -186,7 +189,7 @@ class _Parser:
         self._step(step)
 
     def change(self, block: Block) -> None:
-        self._step(CHANGES[block.directive](block))
+        self._step(replace(CHANGES[block.directive](block), place=f"{block.source}:{block.line}"))
 
     def never(self, block: Block) -> None:
         word, _, text = block.rest.partition(" ")

@@ -7,9 +7,10 @@ ready. Knows the API by one interface; no servers, no DNS.
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import yaml
 
@@ -50,16 +51,19 @@ class Objects(Protocol):
         """`disconnect`, `connect`, `restart` or `expire`, see `Outage`."""
 
 
-@runtime_checkable
-class Change(Protocol):
-    """One step that changes objects."""
+@dataclass(frozen=True)
+class Change(ABC):
+    """One step that changes objects; `place` is FILE:LINE where it is written."""
 
+    place: str = field(default="", kw_only=True, compare=False)
+
+    @abstractmethod
     async def perform(self, api: Objects) -> None:
         """Makes the change. Raises `ChangeError`."""
 
 
 @dataclass(frozen=True)
-class Apply:
+class Apply(Change):
     """Objects created or changed."""
 
     objects: tuple[Object, ...]
@@ -69,7 +73,7 @@ class Apply:
 
 
 @dataclass(frozen=True)
-class Delete:
+class Delete(Change):
     """One object deleted at once."""
 
     kind: str
@@ -81,7 +85,7 @@ class Delete:
 
 
 @dataclass(frozen=True)
-class Patch:
+class Patch(Change):
     """One object patched; `name` may be the address of a Pod."""
 
     kind: str
@@ -97,7 +101,7 @@ class Patch:
 
 
 @dataclass(frozen=True)
-class Start:
+class Start(Change):
     """The Pods of a label that have no address yet get these, in the order of their names, and become ready.
 
     Waits for each until the controllers made it. An address may be two, one of each family, with a comma.
@@ -131,7 +135,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Ready:
+class Ready(Change):
     """The Pods with these addresses become ready, or no longer are."""
 
     addresses: tuple[str, ...]
@@ -144,7 +148,7 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Remove:
+class Remove(Change):
     """The Pods with these addresses are told to end, or are gone (`at_once`)."""
 
     addresses: tuple[str, ...]
@@ -156,7 +160,7 @@ class Remove:
 
 
 @dataclass(frozen=True)
-class Outage:
+class Outage(Change):
     """What befalls the connection between the servers and the API.
 
     `disconnect` cuts it and refuses new ones, `connect` ends that; the case itself still reaches the API. `restart`
@@ -201,9 +205,12 @@ def _status(addresses: Sequence[str], ready: bool) -> Object:
 
 
 def read_objects(text: str) -> tuple[Object, ...]:
-    """The documents of a YAML text, in order."""
-    text = text.replace(OWN_ADDRESS, own_address())
-    return tuple(document for document in yaml.safe_load_all(text) if document)
+    """The documents of a YAML text, in order. Raises `YAMLError`, and `ValueError` for one that is no mapping."""
+    documents = [each for each in yaml.safe_load_all(text.replace(OWN_ADDRESS, own_address())) if each]
+    for document in documents:
+        if not isinstance(document, dict):
+            raise ValueError(f"not an object of Kubernetes: {document!r}")
+    return tuple(documents)
 
 
 def _place(text: str) -> tuple[str, str]:

@@ -53,6 +53,9 @@ SILENCES = 3
 NO_REPLY = (TIMEOUT.rcode, MALFORMED)
 """What stands for an rcode where there was no reply that can be read."""
 
+CORRECT = "the case expects what CoreDNS does not answer: correct the case"
+"""Below what CoreDNS answers otherwise: it is the judge of what it does."""
+
 LIMIT = 120.0
 """Seconds a case may take in all, starts included."""
 
@@ -123,7 +126,10 @@ async def _plugins(setting: Setting) -> AsyncIterator[dict[str, set[str]]]:
 
 
 async def run_case(case: Case, plan: Plan, servers: Sequence[str], clusters: Clusters, outcome: Outcome) -> None:
-    """Runs one case on the servers, the subject last; a server that does not start is a verdict, too."""
+    """Runs one case on the servers, the subject last; a server that does not start is a verdict, too.
+
+    So are an API that does not, and a change that cannot be made; these are no server's faults.
+    """
     try:
         async with clusters.open(case) as api:
             outcome.api = api.kind if case.cluster or case.namespaces or case.objects else ""
@@ -133,8 +139,12 @@ async def run_case(case: Case, plan: Plan, servers: Sequence[str], clusters: Clu
                 await _Run(case, plan, servers, api, outcome).run()
     except subjects.StartError as error:
         outcome.fail(error.server, "start", str(error))
-    except (recorded.StaleRecording, ClusterError, ChangeError) as error:
-        outcome.fail(servers[-1], "start", str(error))
+    except recorded.StaleRecording as error:
+        outcome.fail("recording", "start", str(error))
+    except ClusterError as error:
+        outcome.fail("api", "start", str(error))
+    except ChangeError as error:
+        outcome.fail("case", "change", str(error))
 
 
 async def _run_failing(case: Case, plan: Plan, servers: Sequence[str], api: Api, outcome: Outcome) -> None:
@@ -262,7 +272,10 @@ class _Run:
 
     async def _change(self, change: Change | Write) -> None:
         if isinstance(change, Change):
-            await change.perform(self.api)
+            try:
+                await change.perform(self.api)
+            except (ChangeError, ClusterError) as error:
+                raise ChangeError(f"{change.place}: {error}") from error
         else:
             for stage in self.stages:
                 stage.write(change.name, change.text)
@@ -294,6 +307,8 @@ class _Run:
                 wanted = replies.get("coredns", wanted)
             if wanted is not None:
                 faults[server] += map(str, self._compare(step, wanted, reply))
+                if server == "coredns" and faults[server] and reply.rcode not in NO_REPLY:
+                    faults[server].append(CORRECT)
             elif reply.rcode in NO_REPLY:
                 faults[server].append(f"any reply would do, got {reply.rcode} {reply.question}".rstrip())
             if server == NAMED and step.differing and "coredns" in replies:

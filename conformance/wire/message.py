@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
 from dnslib import CNAME, QTYPE, RD, RDMAP, RR, TXT
@@ -31,6 +32,9 @@ CLASSES = {1: "IN", 3: "CH", 4: "HS", 254: "NONE", 255: "ANY"}
 
 FLAGS = {"qr": 0x8000, "aa": 0x0400, "tc": 0x0200, "rd": 0x0100, "ra": 0x0080, "z": 0x0040, "ad": 0x0020, "cd": 0x0010}
 """Header flags by name, as dig prints them (RFC 1035 section 4.1.1, RFC 4035 section 3)."""
+
+ADDRESSES = {"A": IPv4Address, "AAAA": IPv6Address}
+"""The types whose rdata is an address."""
 
 SECTIONS = ("answer", "authority", "additional")
 OPT = 41
@@ -204,12 +208,23 @@ def parse_record(text: str, origin: str = ".") -> Record:
     try:
         (rr,) = RR.fromZone(text, origin=origin)
     except (DNSError, DnslibBufferError, ValueError, IndexError, KeyError) as error:
-        raise ValueError(f"not a record: {text!r} ({error})") from error
+        raise ValueError(f"not a record: {text!r} ({_no_address(text) or error})") from error
     record = _record(str(rr.rname), rr.rtype, rr.rclass, rr.ttl, rr.rdata)
     if record.rtype == "SRV" and not (text.endswith(".") or _is_raw(record)):
         # dnslib takes a relative target for an absolute one
         record = replace(record, rdata=f"{record.rdata}{origin}")
     return record
+
+
+def _no_address(text: str) -> str:
+    """What is wrong with the address that a record of such a type ends in; empty where nothing is."""
+    rtype, last = ["", "", *text.split()][-2:]
+    try:
+        if rtype in ADDRESSES:
+            ADDRESSES[rtype](last)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _is_raw(record: Record) -> bool:

@@ -1,5 +1,7 @@
 """The judge's own codec: presentation format and wire."""
 
+import re
+
 import pytest
 
 from conformance.wire.message import (
@@ -41,6 +43,19 @@ def test_parse_record(text: str, wanted: str) -> None:
 @pytest.mark.parametrize("text", ["", "web 5 A", "web 5 NOSUCH x", "web 5 A ten", "a. 5 A 1.2.3.4\nb. 5 A 1.2.3.4"])
 def test_parse_record_refuses(text: str) -> None:
     with pytest.raises(ValueError, match="not a record"):
+        parse_record(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("web 5 A 10.0.0.999", "Octet 999 (> 255) not permitted in '10.0.0.999'"),
+        ("web 5 A ten", "Expected 4 octets in 'ten'"),
+        ("web 5 AAAA 10.0.0.1", "At least 3 parts expected in '10.0.0.1'"),
+    ],
+)
+def test_what_is_no_address_is_told(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"not a record: {text!r} ({message})")):
         parse_record(text)
 
 
