@@ -63,6 +63,10 @@ function axis(picture, longest, x, top, bottom, labelled = true) {
   }
 }
 
+function counted(number, noun) {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
 function milliseconds(time) {
   return time < 1000 ? `${time.toFixed(time < 10 ? 1 : 0)} ms` : `${(time / 1000).toFixed(2)} s`;
 }
@@ -131,15 +135,15 @@ function panel(check, name, longest, width, withAxis) {
   const walk = check.walks.seen[name];
   const passed = times(walk);
   const head = element("p", { class: `server s${server}` });
-  const said = element("span", { class: "small" }, `${passed.length} questions in ${milliseconds(passed.at(-1) ?? 0)}`);
-  head.append(element("span", {}, element("i"), name), said, element("span", { class: "got" }, `→ ${walk.got}`));
+  const said = element("span", { class: "small" }, `${counted(passed.length, "question")} in ${milliseconds(passed.at(-1) ?? 0)}`);
+  head.append(element("span", {}, element("i"), data.called[name]), said, element("span", { class: "got" }, `→ ${walk.got}`));
   const made = element("div", { class: "panel" }, head);
   if (passed.length) made.append(timeline(check.walks.names, walk, server, longest, width, withAxis));
   return made;
 }
 
 function faults(check) {
-  return Object.entries(check.faults ?? {}).map(([server, texts]) => element("pre", {}, `${server}: ${texts.join("\n")}`));
+  return Object.entries(check.faults ?? {}).map(([server, texts]) => element("pre", {}, `${data.called[server]}: ${texts.join("\n")}`));
 }
 
 function drawWalk(details) {
@@ -184,7 +188,7 @@ function checkRow(check) {
   row.append(element("span", {}, check.text ?? ""));
   for (const tag of check.tags ?? []) row.append(element("a", { class: "tag", href: `#${tag}` }, tag));
   for (const name of check.differences ?? []) row.append(element("span", { class: "tag" }, name));
-  if (judged.length < data.servers.length) row.append(element("span", { class: "small" }, `${judged.join(", ") || "nobody"} alone`));
+  if (judged.length < data.servers.length) row.append(element("span", { class: "small" }, `${judged.map((server) => data.called[server]).join(", ") || "nobody"} alone`));
   row.append(...faults(check));
   return row;
 }
@@ -205,7 +209,7 @@ function changeRow(picture, check, y, x, layout) {
   picture.append(drawn("line", { class: "link", x1: x(Math.min(...known)), x2: x(Math.max(...known)), y1: y, y2: y }));
   found.forEach((time, server) => {
     if (time === undefined) return;
-    picture.append(titled(mark("A", "udp", server, x(time), y), `${data.servers[server]}: ${milliseconds(time)}`));
+    picture.append(titled(mark("A", "udp", server, x(time), y), `${data.called[data.servers[server]]}: ${milliseconds(time)}`));
   });
 }
 
@@ -227,8 +231,9 @@ function sheet(labels, place) {
 // All changes in a lane for each server.
 function drawStrip(place) {
   const servers = data.servers.filter((server) => changed.some((check) => check.settled[server] !== undefined));
-  const { picture, layout, x } = sheet(servers, place);
-  lanes(picture, servers, layout);
+  const names = servers.map((server) => data.called[server]);
+  const { picture, layout, x } = sheet(names, place);
+  lanes(picture, names, layout);
   for (const check of changed) {
     for (const [server, time] of Object.entries(check.settled)) {
       const dot = mark("A", "udp", data.servers.indexOf(server), x(time), layout.y(servers.indexOf(server)));
@@ -257,6 +262,19 @@ function holds(text, words) {
   return words.toLowerCase().split(/\s+/).every((word) => low.includes(word));
 }
 
+// Requirements that no job had to do with are shown when they are asked for.
+function fold(body) {
+  const button = body.querySelector(".unfold");
+  if (!button) return;
+  button.closest("tr").hidden = false;
+  for (const row of body.querySelectorAll("[data-idle]")) row.hidden = button.ariaExpanded !== "true";
+}
+
+function unfold(button, open) {
+  button.ariaExpanded = String(open);
+  fold(button.closest("tbody"));
+}
+
 function filterRequirements() {
   const words = document.getElementById("find-requirement").value;
   const state = document.querySelector(".chips [aria-pressed=true]").dataset.state;
@@ -264,9 +282,11 @@ function filterRequirements() {
   for (const body of document.querySelectorAll(".requirements tbody")) {
     const rows = [...body.querySelectorAll(".requirement")];
     for (const row of rows) row.hidden = !(holds(row.textContent, words) && row.dataset.states.includes(state && `|${state}|`));
+    if (!words && !state) fold(body);
+    else body.querySelector(".more")?.setAttribute("hidden", "");
     const left = rows.filter((row) => !row.hidden).length;
-    body.hidden = left === 0;
-    shown += left;
+    body.hidden = left === 0 && !body.querySelector(".more:not([hidden])");
+    shown += !body.hidden;
   }
   document.getElementById("no-requirement").hidden = shown > 0;
 }
@@ -277,7 +297,7 @@ function filterWalks() {
     const checks = data.jobs[details.dataset.job].checks.filter((check) => check.walks);
     const left = checks.filter((check) => holds(walkText(check), words)).length;
     details.hidden = left === 0;
-    details.querySelector(".found").textContent = left === checks.length ? `${left} look-ups` : `${left} of ${checks.length} look-ups`;
+    details.querySelector(".found").textContent = left === checks.length ? counted(left, "look-up") : `${left} of ${counted(checks.length, "look-up")}`;
     if (details.open) fillResolver(details);
   }
 }
@@ -308,6 +328,7 @@ function follow() {
     fillResolver(resolver);
   }
   const target = document.getElementById(name);
+  if (target?.hidden && "idle" in target.dataset) unfold(target.closest("tbody").querySelector(".unfold"), true);
   for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
   if (target?.dataset.walk) drawWalk(target);
   if (target?.classList.contains("job")) fillJob(target);
@@ -337,6 +358,7 @@ function start() {
   for (const details of document.querySelectorAll(".resolver")) details.addEventListener("toggle", () => { if (details.open && !details.querySelector(".walk")) fillResolver(details); });
   for (const details of document.querySelectorAll(".job")) details.addEventListener("toggle", () => { if (details.open) fillJob(details); });
   for (const button of document.querySelectorAll(".chips button")) button.addEventListener("click", () => press(button));
+  for (const button of document.querySelectorAll(".unfold")) button.addEventListener("click", () => unfold(button, button.ariaExpanded !== "true"));
   listen("find-requirement", filterRequirements);
   listen("find-walk", filterWalks);
   listen("find-job", filterJobs);

@@ -20,7 +20,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from conformance.report.document import Document, area
-from conformance.report.requirements import KINDS, State
+from conformance.report.problems import called, told
+from conformance.report.requirements import KINDS, State, in_words, looked_at
+from conformance.report.run import counted
 
 HERE = Path(__file__).parent
 
@@ -33,12 +35,8 @@ SYMBOLS = {
     State.NONE: "·",
 }
 
-REFERENCES = {
-    "coredns": "a running CoreDNS",
-    "recorded": "recorded CoreDNS",
-    "expected": "the specification and the cases",
-}
-"""What each reference is called."""
+REFERENCES = {"coredns": "a running CoreDNS", "recorded": "recorded CoreDNS"}
+"""What the references that answers are compared with are called."""
 
 
 def write(found: Document, path: Path) -> None:
@@ -51,16 +49,20 @@ def render(found: Document) -> str:
     environment = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(duration=duration, moment=moment, count=count, prose=prose)
+    environment.filters.update(
+        duration=duration, moment=moment, count=count, counted=counted, prose=prose, called=called, told=told,
+        looked_at=looked_at, in_words=in_words,
+    )  # fmt: skip
     return environment.get_template("page.html.j2").render(
         report=found,
         kinds=_kinds(found),
         resolvers=resolvers(found),
         problems=_problems(found),
-        aside=[job for job in found["jobs"] if job["skipped"] or job["waits"]],
+        aside=_aside(found),
         areas=_areas(found),
         symbols=SYMBOLS,
-        references=REFERENCES,
+        judge=_judge(found),
+        compared=found["plan"]["reference"] in REFERENCES and found["result"]["counts"]["checks"],
         states=[state for state in State if any(state in seen for seen in found["requirements"]["states"].values())],
         style=Markup((HERE / "page.css").read_text()),
         script=Markup((HERE / "page.js").read_text()),
@@ -91,14 +93,18 @@ def count(number: int) -> str:
 def prose(text: str) -> Markup:
     """Text with `code` and *emphasis* as they stand in the documentation."""
     marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
-    return Markup(re.sub(r"\*(\w+)\*", r"<em>\1</em>", marked))
+    return Markup(re.sub(r"(?<!\w)\*(\w(?:[\w ]*\w)?)\*(?!\w)", r"<em>\1</em>", marked))
 
 
 def _kinds(found: Document) -> list[tuple[str, str, list[Any]]]:
     """The requirements by the letter of their numbers, with what the letter stands for."""
-    rows = found["requirements"]["rows"]
+    rows = [row | {"covered": _covered(row)} for row in found["requirements"]["rows"]]
     groups = [(letter, text, [row for row in rows if row["number"][0] == letter]) for letter, text in KINDS.items()]
     return [group for group in groups if group[2]]
+
+
+def _covered(row: Mapping[str, Any]) -> bool:
+    return any(cell["state"] != State.NONE for cell in row["servers"].values())
 
 
 def resolvers(found: Document) -> list[dict[str, Any]]:
@@ -127,6 +133,28 @@ def _problems(found: Document) -> list[dict[str, Any]]:
     return [check | {"job": job["name"]} for job in found["jobs"] for check in job["checks"] if _failed(check)]
 
 
+def _judge(found: Document) -> str:
+    """What the answers were judged by."""
+    places = [check["place"] for job in found["jobs"] for check in job["checks"]]
+    cases = any(".case:" in place for place in places)
+    own = "the specification and the cases" if cases else "the specification"
+    return REFERENCES.get(found["plan"]["reference"], own)
+
+
+def _aside(found: Document) -> list[tuple[str, str, list[str]]]:
+    """What was skipped, waits, or is not covered: which of these, why, and the jobs."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for job in found["jobs"]:
+        for kind, reason in (
+            ("skipped", job["skipped"]),
+            ("waits", job["waits"]),
+            ("not covered", job.get("absent", "")),
+        ):
+            if reason:
+                groups.setdefault((kind, reason), []).append(job["name"])
+    return [(*key, names) for key, names in groups.items()]
+
+
 def _areas(found: Document) -> list[dict[str, Any]]:
     """The areas, each with the places of its jobs in the report."""
     jobs = found["jobs"]
@@ -140,12 +168,13 @@ def compact(found: Document) -> dict[str, Any]:
     """What the script draws from: without what is empty, and each name of a walk written once."""
     return {
         "servers": [server["name"] for server in found["servers"]],
+        "called": {server["name"]: called(server["name"]) for server in found["servers"]},
         "jobs": [{"name": job["name"], "checks": list(map(_compact_check, job["checks"]))} for job in found["jobs"]],
     }
 
 
 def _compact_check(check: Mapping[str, Any]) -> dict[str, Any]:
-    faults = {server: texts for server, texts in check["faults"].items() if texts}
+    faults = {server: told(texts) for server, texts in check["faults"].items() if texts}
     kept = {"faults": faults, "judged": list(check["faults"]), "walks": _compact_walks(check.get("walks", {}))}
     other = {key: check.get(key) for key in ("place", "text", "tags", "differences", "departures", "settled")}
     return {key: value for key, value in (other | kept).items() if value}

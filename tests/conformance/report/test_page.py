@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from conformance.plan import Plan
 from conformance.report import page
 from conformance.report.document import Document, document
+from conformance.results import Outcome, Verdict
 from tests.conformance.report import sample
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -73,6 +75,78 @@ def test_durations(seconds: float, text: str) -> None:
 
 def test_reasons_are_set_as_in_the_documentation() -> None:
     assert page.prose("*cache* and `a < b`") == "<em>cache</em> and <code>a &lt; b</code>"
+    assert page.prose("*pods insecure*: 2 * 3, *.test") == "<em>pods insecure</em>: 2 * 3, *.test"
+
+
+def rendered(**changes: object) -> str:
+    return page.render(found(**changes))
+
+
+PROGRAM = "/srv/dns/prog"
+
+SILENT = ("rcode: wanted NOERROR, got TIMEOUT", "question: wanted a. IN A, got -", "answer: wanted a. 5 IN A ::, got -")
+
+
+def judged(place: str, *faults: str) -> tuple[Outcome, ...]:
+    return (Outcome("a/b", verdicts=[Verdict("a/b", place, "a. A", {"coredns": (), PROGRAM: faults}, ("R1",))]),)
+
+
+def test_counts_are_those_of_the_terminal() -> None:
+    html = rendered()
+    for words in ("1 fail, 6 pass; 1 wait, 1 skipped, 2 not covered", "1 depart as CoreDNS, 7 pass; 1 skipped"):
+        assert f"looked at: {words}" in html
+    assert "<dd>7<small> of 11</small>" in html
+
+
+def test_a_server_is_named_once_above_all_its_faults() -> None:
+    html = rendered(plan=Plan(PROGRAM), outcomes=judged("b.case:1", "flags: wanted aa, got -", "one more"))
+    assert re.findall(r'<p class="by">(.*)</p><pre>([^<]*)</pre>', html) == [
+        ("prog", "flags: wanted aa, got -\none more")
+    ]
+
+
+def test_no_reply_is_one_line() -> None:
+    html = rendered(plan=Plan(PROGRAM), outcomes=judged("b.case:1", *SILENT))
+    assert re.findall(r"<pre>([^<]*)</pre>", html) == ["no reply, wanted NOERROR"]
+
+
+def test_a_program_is_called_by_its_file_and_its_path_is_a_title() -> None:
+    html = rendered(plan=Plan(PROGRAM), outcomes=judged("b.case:1"))
+    assert f'<h1><span title="{PROGRAM}">prog</span>' in html
+    assert "<dt>requirements, prog</dt>" in html
+
+
+@pytest.mark.parametrize(
+    ("reference", "place", "judge", "compared"),
+    [
+        ("coredns", "b.case:1", "a running CoreDNS", True),
+        ("recorded", "b.case:1", "recorded CoreDNS", True),
+        ("expected", "b.case:1", "the specification and the cases", False),
+        ("expected", "R1", "the specification", False),
+    ],
+)
+def test_what_answers_are_judged_by(reference: str, place: str, judge: str, compared: bool) -> None:
+    html = rendered(plan=Plan(PROGRAM, reference), outcomes=judged(place))
+    assert f"<span>judged by {judge}</span>" in html
+    assert ('<section id="differences">' in html, "<dt>named differences</dt>" in html) == (compared, compared)
+
+
+def test_jobs_that_are_skipped_for_one_reason_share_a_row() -> None:
+    html = rendered(outcomes=tuple(Outcome(f"a/{name}", skipped="no Go") for name in "bc"))
+    assert "<th>skipped</th><td>no Go</td><td><code>a/b</code>, <code>a/c</code></td>" in html
+
+
+def test_requirements_that_nothing_covers_are_folded_away() -> None:
+    html = rendered()
+    assert re.findall(r'id="(\w+)" data-states="[^"]*" data-idle hidden>', html) == ["K5", "K36"]
+    assert re.findall(r'class="unfold"[^>]*>(.*?)<', html) == ["2 not covered"]
+
+
+@in_a_browser
+@pytest.mark.parametrize(("fragment", "hidden"), [("", ["K5", "K36"]), ("#R1", ["K5", "K36"]), ("#K36", [])])
+def test_a_link_to_one_of_them_unfolds_them(tmp_path: Path, fragment: str, hidden: list[str]) -> None:
+    rows = re.findall(r'<tr class="requirement" id="(\w+)"[^>]* hidden=', shown(tmp_path, fragment))
+    assert rows == hidden
 
 
 @in_a_browser
