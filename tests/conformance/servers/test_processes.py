@@ -15,9 +15,7 @@ from conformance.servers.processes import end_all, run, tied
 
 PARENT = f"""
 import subprocess
-child = subprocess.Popen({tied(["sleep", "30"])})
-print(child.pid, flush=True)
-child.wait()
+subprocess.run({tied(["sh", "-c", "echo $$; exec sleep 30"])})
 """
 
 
