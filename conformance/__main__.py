@@ -14,7 +14,7 @@ from conformance.live import options as live
 from conformance.options import API, arguments, check, make_plan, real_api_wanted
 from conformance.plan import Plan
 from conformance.report import files, listing
-from conformance.report.run import INTERRUPTED, Run
+from conformance.report.run import INTERRUPTED, Run, counted
 from conformance.report.terminal import Bar, show
 from conformance.results import Outcome
 from conformance.servers import scratch, subjects
@@ -94,7 +94,7 @@ def _record(outcomes: Sequence[Outcome], whole_table: bool) -> None:
 
 def judge(jobs: Sequence[Job], plan: Plan, options: argparse.Namespace) -> int:
     """Runs the jobs, tells what was found and returns the exit status."""
-    print(f"conformance: {plan.subject} against {plan.reference}, {len(jobs)} jobs", flush=True)
+    print(f"conformance: {plan.subject} against {plan.reference}, {counted(len(jobs), 'job')}", flush=True)
     with scratch.run_folder():
         run = asyncio.run(run_all(jobs, plan, options))
     if options.record:
