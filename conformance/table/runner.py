@@ -25,6 +25,7 @@ from conformance.table.case import NAMED, Ask, Case, Get, Never, Wait, Write
 from conformance.table.case_file import load_cases
 from conformance.table.changes import Change, ChangeError, Outage
 from conformance.table.pages import pattern
+from conformance.table.patience import SILENCES, Patience
 from conformance.table.remarks import page, remarks
 from conformance.table.settle import (
     AWAY_TIME,
@@ -46,9 +47,6 @@ from conformance.wire.message import MALFORMED, TIMEOUT, Reply
 
 PAGE_TIME = 0.5
 """Seconds within which a page must show what was just asked: a query is counted after its reply was sent."""
-
-SILENCES = 3
-"""Questions in turn that a server leaves without a reply before its case is given up."""
 
 NO_REPLY = (TIMEOUT.rcode, MALFORMED)
 """What stands for an rcode where there was no reply that can be read."""
@@ -95,7 +93,8 @@ class CaseJob:
             _check_built("kube-controller-manager")
         servers = [server for server in setting.plan.started if server not in lacking]
         if servers:
-            await run_case(self.case, setting.plan, servers, setting.clusters, outcome)
+            patience = await setting.shared(_patience)
+            await run_case(self.case, setting.plan, servers, setting.clusters, outcome, patience)
 
 
 def _check_built(name: str) -> None:
@@ -125,7 +124,15 @@ async def _plugins(setting: Setting) -> AsyncIterator[dict[str, set[str]]]:
     yield {server: await subjects.plugins(server) for server in setting.plan.started}
 
 
-async def run_case(case: Case, plan: Plan, servers: Sequence[str], clusters: Clusters, outcome: Outcome) -> None:
+@asynccontextmanager
+async def _patience(setting: Setting) -> AsyncIterator[Patience]:
+    """One for all cases of a run."""
+    yield Patience()
+
+
+async def run_case(
+    case: Case, plan: Plan, servers: Sequence[str], clusters: Clusters, outcome: Outcome, patience: Patience
+) -> None:
     """Runs one case on the servers, the subject last; a server that does not start is a verdict, too.
 
     So are an API that does not, and a change that cannot be made; these are no server's faults.
@@ -136,7 +143,7 @@ async def run_case(case: Case, plan: Plan, servers: Sequence[str], clusters: Clu
             if case.fails:
                 await _run_failing(case, plan, servers, api, outcome)
             else:
-                await _Run(case, plan, servers, api, outcome).run()
+                await _Run(case, plan, servers, api, outcome, patience).run()
     except subjects.StartError as error:
         outcome.fail(error.server, "start", str(error))
     except recorded.StaleRecording as error:
@@ -167,7 +174,10 @@ class _Run:
     questions in turn a server left without a reply.
     """
 
-    def __init__(self, case: Case, plan: Plan, servers: Sequence[str], api: Api, outcome: Outcome) -> None:
+    def __init__(
+        self, case: Case, plan: Plan, servers: Sequence[str], api: Api, outcome: Outcome, patience: Patience
+    ) -> None:
+        self.patience = patience
         self.case, self.plan, self.servers, self.api, self.outcome = case, plan, servers, api, outcome
         self.stages: list[Stage] = []
         self.recording = recorded.load(case) if plan.reference == "recorded" else []
@@ -203,7 +213,9 @@ class _Run:
 
     async def _perform(self, stack: AsyncExitStack, subject: str) -> Stage:
         environment = self.plan.environment(subject)
-        return await stack.enter_async_context(perform(self.case, subject, self.api.line, environment))
+        stage = await stack.enter_async_context(perform(self.case, subject, self.api.line, environment))
+        stage.patience = self.patience
+        return stage
 
     async def _step(self, step: object) -> None:
         if isinstance(step, Passage):

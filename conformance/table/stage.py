@@ -18,6 +18,7 @@ from conformance.servers import subjects, upstream
 from conformance.servers.ports import free_port
 from conformance.servers.script import Script
 from conformance.table.case import Case, Get
+from conformance.table.patience import Patience
 from conformance.wire.client import ask
 from conformance.wire.message import Reply, read_reply
 from conformance.wire.question import Question
@@ -46,6 +47,7 @@ class Stage:
     upstreams: list[upstream.Upstream] = field(default_factory=list)
     running: subjects.Running | None = None
     log_read: int = 0
+    patience: Patience = field(default_factory=Patience)
 
     def fill(self, text: str) -> str:
         """A text of the case with its placeholders replaced; a new {PORTn} gets a free port."""
@@ -72,9 +74,10 @@ class Stage:
 
     async def ask(self, question: Question) -> Reply:
         """The reply to a question, as `read_reply` has it."""
-        if is_transfer(question):
-            return await transfer(question, self.port(question.port))
-        return read_reply(await ask(question, self.port(question.port)))
+        bounded, port = self.patience.bounded(self.subject, question), self.port(question.port)
+        reply = await transfer(bounded, port) if is_transfer(question) else read_reply(await ask(bounded, port))
+        self.patience.note(self.subject, bounded, reply)
+        return reply
 
     async def get(self, page: Get) -> tuple[int, str]:
         """Status and text of an HTTP page; status 0 and the reason when the connection fails or the page never ends."""

@@ -12,6 +12,7 @@ from conformance.setting import Setting, Skipped
 from conformance.table import changes, recorded
 from conformance.table.api import FakeClusters
 from conformance.table.case_file import parse_cases
+from conformance.table.patience import Patience
 from conformance.table.runner import CORRECT, CaseJob, run_case
 from conformance.wire.message import TIMEOUT, Reply
 
@@ -30,7 +31,7 @@ async def judged_without_servers(text: str, reference: str = "expected") -> Verd
     """The one verdict of a case that is run on no server."""
     (case,) = parse_cases(text, "lab/x")
     outcome = Outcome(case.name)
-    await run_case(case, Plan(reference=reference), [], FakeClusters(), outcome)
+    await run_case(case, Plan(reference=reference), [], FakeClusters(), outcome, Patience())
     (verdict,) = outcome.verdicts
     return verdict
 
