@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 
 from conformance.report.document import Document
 from conformance.report.page import duration, resolvers
+from conformance.report.problems import called
 from conformance.report.requirements import KINDS, State
 
 WIDTH = 880
@@ -90,7 +91,7 @@ def draw(found: Document) -> str:
 
 def _title(sheet: Sheet, found: Document) -> None:
     sheet.y += 18
-    servers = [server["version"] or server["name"] for server in found["servers"]]
+    servers = [server["version"] or called(server["name"]) for server in found["servers"]]
     sheet.text(0, " beside ".join(servers), "title")
     sheet.y += 22
     result = found["result"]
@@ -104,7 +105,7 @@ def _legend(sheet: Sheet, found: Document) -> None:
     for index, (side, server) in enumerate(zip(("left", "right"), found["servers"], strict=False)):
         sheet.y += 20
         x = 190
-        half = f"{server['name']} ({side} half)" if len(found["servers"]) > 1 else server["name"]
+        half = f"{called(server['name'])} ({side} half)" if len(found["servers"]) > 1 else called(server["name"])
         sheet.box(0, 12, 12, f"s{index}", -10)
         sheet.text(18, half, "head")
         for state, count in found["requirements"]["states"][server["name"]].items():
