@@ -6,11 +6,13 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from conformance.clients import lab
+from conformance.clients.jobs import ClientJob
 from conformance.live.outside import outside
 from conformance.plan import Plan
 from conformance.results import Outcome
 from conformance.servers.subjects import StartError
-from conformance.setting import Job, Setting
+from conformance.setting import Job, Setting, Skipped
 from conformance.spec.demands import AREAS
 from conformance.spec.ground import GroundError
 from conformance.spec.judging import judge_area
@@ -69,11 +71,22 @@ def jobs(plan: Plan) -> list[SpecJob]:
 async def opened(jobs: Sequence[Job], setting: Setting) -> AsyncIterator[None]:
     """Opens, for jobs that need it, the ground of a server that runs already.
 
-    In the run's own task, so that an interruption gets there at once, and an error ends the run. Raises `GroundError`.
+    In the run's own task, so that an interruption gets there at once, and an error ends the run: what each job would
+    lack is told once. Raises `GroundError`.
     """
+    if setting.plan.outside and any(isinstance(job, ClientJob) for job in jobs):
+        await _check_world(setting.plan)
     if setting.plan.outside and any(isinstance(job, SpecJob) for job in jobs):
         async with outside(setting) as ground:
             setting.provide(outside, ground)
             yield
     else:
         yield
+
+
+async def _check_world(plan: Plan) -> None:
+    """Real resolvers were asked for: the server must serve what they look up. Raises `GroundError`."""
+    try:
+        await lab.outside(plan)
+    except (Skipped, StartError) as error:
+        raise GroundError(str(error)) from error

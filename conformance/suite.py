@@ -23,6 +23,7 @@ from conformance.wire.blocks import CaseError
 def load_jobs(plan: Plan, filters: Sequence[str] = ()) -> list[Job]:
     """The jobs of a run whose name holds one of the filters, and none of those with a `^` in front.
 
+    Of a server that runs already those of `clients/` must be asked for.
     Raises `CaseError`, also for a requirement number that there is not and for a filter no name holds.
     """
     cases = runner.jobs(plan)
@@ -33,6 +34,8 @@ def load_jobs(plan: Plan, filters: Sequence[str] = ()) -> list[Job]:
         _check_filter(text.removeprefix("^"), [job.name for job in jobs], plan)
     without = [text[1:] for text in filters if text.startswith("^")]
     wanted = [text for text in filters if not text.startswith("^")]
+    if plan.outside and not wanted:  # a server that runs already must be set up for real resolvers
+        jobs = [job for job in jobs if not isinstance(job, clients.ClientJob)]
     jobs = [job for job in jobs if not any(text in job.name for text in without)]
     return [job for job in jobs if not wanted or any(text in job.name for text in wanted)]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from conformance.clients.model import Kind
 from conformance.clients.pod import Ran
 from conformance.clients.sandbox import Sandbox, open_sandbox
+from conformance.clients.setup import HOW
 from conformance.clients.shapes import ZONES
 from conformance.clients.tap import DROP, Address, Recording, Tap
 from conformance.clients.world import SERVICES, load_world
@@ -103,20 +104,20 @@ async def _servers(setting: Setting, stack: AsyncExitStack) -> list[Server]:
     starts = (perform(case, subject, api.line, plan.environment(subject)) for subject in plan.started)
     stages = await together(*map(stack.enter_async_context, starts))
     servers = [Server(stage.subject, ("127.0.0.1", stage.port(1)), stage) for stage in stages]
-    return servers + ([await _outside(plan)] if plan.outside else [])
+    return servers + ([await outside(plan)] if plan.outside else [])
 
 
-async def _outside(plan: Plan) -> Server:
+async def outside(plan: Plan) -> Server:
     """A server that runs already; raises `Skipped` unless it serves the objects and the zones of the world.
 
     Raises `StartError` for one that does not answer.
     """
     if plan.address is None:
-        raise Skipped(f"a Pod sandbox has no way to {plan.subject}: give its ADDRESS[:PORT]")
+        raise Skipped(f"a Pod sandbox has no way to the DNS of a {plan.subject}: give its address, --subject ADDRESS")
     for name, found in _MARKS.items():
         if found not in await _addresses(plan.subject, plan.address, name):
             raise Skipped(
-                f"{plan.subject} does not serve what conformance/clients/world.case says: no A {name} {found}"
+                f"{plan.subject} does not serve what conformance/clients/world.case says: no A {name} {found}\n{HOW}"
             )
     return Server(plan.subject, plan.address)
 

@@ -125,12 +125,19 @@ async def _serve_stream(upstream: Upstream, reader: asyncio.StreamReader, writer
 
 
 @asynccontextmanager
-async def serve(upstream: Upstream) -> AsyncIterator[int]:
-    """Serves on 127.0.0.1 over UDP and TCP until the block ends; gives the port."""
-    port = free_port()
+async def serve(upstream: Upstream, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[int]:
+    """Serves over UDP and TCP until the block ends; gives the port, a free one of this machine's unless one is wanted.
+
+    Raises `OSError` for an address that cannot be used.
+    """
+    port = port or free_port()
     loop = asyncio.get_running_loop()
-    datagrams, _ = await loop.create_datagram_endpoint(lambda: _Datagrams(upstream), ("127.0.0.1", port))
-    streams = await asyncio.start_server(lambda r, w: _serve_stream(upstream, r, w), "127.0.0.1", port)
+    datagrams, _ = await loop.create_datagram_endpoint(lambda: _Datagrams(upstream), (host, port))
+    try:
+        streams = await asyncio.start_server(lambda r, w: _serve_stream(upstream, r, w), host, port)
+    except OSError:
+        datagrams.close()
+        raise
     try:
         yield port
     finally:

@@ -20,7 +20,9 @@ from conformance.results import Heard, Outcome
 from conformance.servers.script import Rule, Script
 from conformance.servers.upstream import Upstream, serve
 from conformance.setting import Setting
-from conformance.suite import run_job
+from conformance.spec.ground import GroundError
+from conformance.spec_jobs import opened
+from conformance.suite import load_jobs, run_job
 from conformance.table.api import FakeClusters
 from conformance.table.stage import perform
 from conformance.wire.message import Reply
@@ -175,8 +177,28 @@ async def test_a_server_that_does_not_serve_the_world_is_skipped(run: Run) -> No
     )
 
 
+async def test_what_all_jobs_would_lack_ends_the_run_with_the_way_to_get_it() -> None:
+    empty = Upstream(Script([Rule("*", "*", Reply("NXDOMAIN", frozenset({"qr"})))]))
+    async with serve(empty) as port:
+        plan = Plan(f"127.0.0.1:{port}", "expected")
+        async with Setting(plan, real_api=False) as setting:
+            with pytest.raises(GroundError, match=r"(?s)no A web\.shop\..*setup objects \| kubectl apply.*setup zones"):
+                async with opened(load_jobs(plan, ["clients/"]), setting):
+                    pass
+
+
+def test_a_server_that_runs_already_is_judged_with_real_resolvers_when_they_are_asked_for() -> None:
+    plan = Plan("10.96.0.10:53", "expected")
+    areas = [{job.name.partition("/")[0] for job in load_jobs(plan, filters)} for filters in ([], ["^spec/general"])]
+    assert areas == [{"spec"}, {"spec"}]
+    assert len(load_jobs(plan, ["clients/"])) == len(RESOLVERS)
+    assert len(load_jobs(plan, ["spec/", "clients/dig"])) == len(load_jobs(plan)) + 1
+    assert load_jobs(plan, ["^clients"])
+
+
 async def test_a_cluster_that_sandboxes_do_not_reach_is_skipped(run: Run) -> None:
-    assert await skipped_because(run, "cluster") == "a Pod sandbox has no way to cluster: give its ADDRESS[:PORT]"
+    reason = await skipped_because(run, "cluster")
+    assert reason == "a Pod sandbox has no way to the DNS of a cluster: give its address, --subject ADDRESS"
 
 
 async def test_a_server_that_does_not_answer_is_a_fault(run: Run) -> None:
