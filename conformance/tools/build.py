@@ -3,7 +3,8 @@
     python -m conformance.tools.build [PROGRAM…]
 
 The cache is `$PYDNS_CONFORMANCE_CACHE`, by default `~/.cache/pydns-conformance` (XDG_CACHE_HOME is looked at). Each
-program lies in a folder named after the hash of its go.sum, so a new version is built beside the old one.
+program lies in a folder named after the hash of its go.sum, so a new version is built beside the old one. A program that
+is there already is used with `PYDNS_CONFORMANCE_COREDNS=FILE` (likewise `…_ETCD`, `…_KUBE_APISERVER`).
 """
 
 from __future__ import annotations
@@ -57,8 +58,17 @@ def cache_folder() -> Path:
     return Path(os.environ.get("PYDNS_CONFORMANCE_CACHE") or default).expanduser()
 
 
+def variable(name: str) -> str:
+    """The environment variable that names a program to use in place of a built one."""
+    return f"PYDNS_CONFORMANCE_{name.upper().replace('-', '_')}"
+
+
 def location(name: str) -> Path:
-    """Where a program lies, or will lie once it is built."""
+    """Where a program lies, or will lie once it is built. Raises `FileNotFoundError` where it is named and not there."""
+    if given := os.environ.get(variable(name)):
+        if not there(Path(given)):
+            raise FileNotFoundError(f"{variable(name)} names {given}, and there is no such file")
+        return Path(given).absolute()
     digest = hashlib.sha256((HERE / TOOLS[name].module / "go.sum").read_bytes()).hexdigest()[:12]
     return cache_folder() / f"{TOOLS[name].module}-{digest}" / name
 

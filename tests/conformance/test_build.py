@@ -79,3 +79,13 @@ def test_what_a_killed_build_left_goes_once_it_is_old(empty_cache: Path, age: fl
         os.utime(path, times=(time.time() - age,) * 2)
     build.remove_old(empty_cache, ".made.*")
     assert [path.exists() for path in (empty_cache / ".made.1", empty_cache / ".made.2")] == [stays, stays]
+
+
+def test_a_program_that_is_there_already_is_used(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYDNS_CONFORMANCE_KUBE_APISERVER", str(empty_cache / "mine"))
+    with pytest.raises(
+        FileNotFoundError, match=r"^PYDNS_CONFORMANCE_KUBE_APISERVER names .*mine, and there is no such file"
+    ):
+        build.built("kube-apiserver")
+    (empty_cache / "mine").touch()
+    assert build.binary("kube-apiserver") == empty_cache / "mine"
