@@ -27,6 +27,21 @@ async def test_a_case_that_needs_controllers_is_skipped_by_name_where_there_are_
             await CaseJob(case).run(setting, Outcome(case.name))
 
 
+@pytest.mark.parametrize(
+    ("says", "waits"), [("echo dns.cache", "{} does not serve file"), ("echo dns.file", ""), ("exit 2", "")]
+)
+async def test_a_program_that_names_its_plugins_is_not_asked_for_others(tmp_path: Path, says: str, waits: str) -> None:
+    program = tmp_path / "server"
+    program.write_text(f"#!/bin/sh\n{says}\n")
+    program.chmod(0o755)
+    (case,) = parse_cases("needs file\ncorefile\n    .:{PORT}\n? a. A => NOERROR\n", "lab/x")
+    outcome = Outcome(case.name)
+    async with Setting(Plan(str(program), "expected"), real_api=False) as setting:
+        await CaseJob(case).run(setting, outcome)
+    assert outcome.waits == waits.format(program)
+    assert bool(outcome.problems) == (not waits)  # it was started, and ended at once
+
+
 async def judged_without_servers(text: str, reference: str = "expected") -> Verdict:
     """The one verdict of a case that is run on no server."""
     (case,) = parse_cases(text, "lab/x")
