@@ -18,6 +18,7 @@ from typing import Self
 
 from conformance.results import Heard
 from conformance.servers.upstream import read_query
+from conformance.wire.framing import frame, read_message
 from conformance.wire.message import RCODES, type_name
 
 RECEIVE = 65535
@@ -202,14 +203,13 @@ async def _pass_stream(
     recording: Recording, reader: asyncio.StreamReader, to_server: asyncio.StreamWriter, to_client: asyncio.StreamWriter
 ) -> None:
     while True:
-        frame = await _read_frame(reader)
-        heard = recording.note(frame[2:], "tcp")
+        query = await read_message(reader)
+        heard = recording.note(query, "tcp")
         fate = recording.fate(heard)
         if not fate:
-            to_server.write(frame)
+            to_server.write(frame(query))
         elif fate != DROP:
-            reply = refusal(frame[2:], fate)
-            to_client.write(len(reply).to_bytes(2, "big") + reply)
+            to_client.write(frame(refusal(query, fate)))
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -217,9 +217,3 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         while data := await reader.read(RECEIVE):
             writer.write(data)
     writer.close()
-
-
-async def _read_frame(reader: asyncio.StreamReader) -> bytes:
-    """A message with its two octets of length in front (RFC 1035 section 4.2.2)."""
-    length = await reader.readexactly(2)
-    return length + await reader.readexactly(int.from_bytes(length, "big"))

@@ -14,6 +14,7 @@ from typing import cast
 
 from conformance.servers.ports import free_port
 from conformance.servers.script import Rule, Script
+from conformance.wire.framing import frame, read_message
 from conformance.wire.message import FLAGS, OPT, Record, Reply, class_name, decode_name, encode, type_name
 
 
@@ -114,9 +115,8 @@ class _Datagrams(asyncio.DatagramProtocol):
 async def _serve_stream(upstream: Upstream, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     try:
         while True:
-            length = int.from_bytes(await reader.readexactly(2), "big")
-            for reply in await upstream.replies(await reader.readexactly(length), "tcp"):
-                writer.write(len(reply).to_bytes(2, "big") + reply)
+            for reply in await upstream.replies(await read_message(reader), "tcp"):
+                writer.write(frame(reply))
             await writer.drain()
     except (asyncio.IncompleteReadError, ConnectionError):
         pass

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from conformance.wire.framing import frame
 from conformance.wire.question import Question
 
 RECEIVE = 65535
@@ -86,7 +87,7 @@ async def _ask_tcp(question: Question, port: int) -> bytes:
     sent = packets(question)
     with _socket(question, socket.SOCK_STREAM) as sock:
         await asyncio.get_running_loop().sock_connect(sock, (question.server, port))
-        await _send(sock, b"".join(map(_frame, sent)), question.dribble)
+        await _send(sock, b"".join(map(frame, sent)), question.dribble)
         replies = [await _read_frame(sock) for _ in sent]
     return _own(replies, sent[-1][:2])
 
@@ -102,10 +103,6 @@ def packets(question: Question) -> list[bytes]:
     """All copies of the query that the question's pipeline has, each with an ID of its own; the question's own last."""
     packet = question.wire()
     return [*(copy.to_bytes(2, "big") + packet[2:] for copy in range(1, question.pipeline)), packet]
-
-
-def _frame(packet: bytes) -> bytes:
-    return len(packet).to_bytes(2, "big") + packet
 
 
 async def _send(sock: socket.socket, data: bytes, dribble: bool) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 
+from conformance.wire.framing import frame, read_message
 from conformance.wire.message import MALFORMED, TIMEOUT, MalformedReply, Record, Reply, decode
 from conformance.wire.question import Question
 
@@ -35,10 +36,10 @@ async def _messages(question: Question, port: int) -> AsyncGenerator[Reply, None
     reader, writer = await asyncio.open_connection(question.server, port)
     try:
         packet = question.wire()
-        writer.write(len(packet).to_bytes(2, "big") + packet)
+        writer.write(frame(packet))
         seen: list[Record] = []
         while not seen or not _is_whole(seen):
-            message = decode(await reader.readexactly(int.from_bytes(await reader.readexactly(2), "big")))
+            message = decode(await read_message(reader))
             yield message
             if message.rcode != "NOERROR" or not message.answer:
                 return
