@@ -1,38 +1,33 @@
-"""The Kubernetes API over HTTP: credentials, TLS and a streaming GET.
+"""The Kubernetes API over HTTP: TLS and a streaming GET.
 
-The only file that imports `kubernetes`, and only when a connection is made: it takes half a second to load.  Of it are
-used the reading of kubeconfig files and of a Pod's service account, the renewal of their tokens, and the HTTP session;
-not its models, nor what it makes of `exec` plugins: where one fails, it goes on without credentials.  Does not know
-what is asked for (`reflector`).
+Does not know what is asked for (`reflector`), nor where credentials come from (`access`, `kubeconfig`).
 """
 
-import os
 import socket
+import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, Self
 from urllib.parse import urlencode, urlsplit
 
-import yaml
-
 from pydns import __version__
-from pydns.k8s.exec_plugin import ExecPlugin
+from pydns.k8s.access import Access, Tls, Way, by_url, in_cluster
 from pydns.k8s.source import Observer, SourceError
 from pydns.k8s.transport import CredentialsError, TransportError
 
 CONNECT_SECONDS: Final = 10.0
 NO_REPLY: Final = "<error>"
-HEADERS: Final = {"Accept": "application/json", "User-Agent": f"pydns/{__version__}"}
+HEADERS: Final = {
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",  # to unpack it costs more than to receive it
+    "User-Agent": f"pydns/{__version__}",
+}
+READ_BUFFER: Final = 1 << 18
+"""Octets received ahead of what is decoded; more would only take memory."""
 KEEPALIVE: Final = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 """A peer that vanished is noticed after a minute, however quiet the watch."""
-CONFIG_FAULTS: Final = (OSError, yaml.YAMLError, ValueError, TypeError, AttributeError, KeyError)
-"""What reading a kubeconfig that is none raises, beside the library's own ConfigException."""
-
-Renew = Callable[[], Awaitable[None]]
-"""Puts the credentials of now into a configuration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +66,14 @@ class ApiResponse:
 
 
 class Client:
-    """A Transport to a real API; made by `connect`."""
+    """A Transport to a real API; made by `connect`.  Raises OSError where TLS files are missing or bad."""
 
-    def __init__(self, configuration: Any, observer: Observer, renew: Renew) -> None:
-        self.url: str = configuration.host
-        self._configuration = configuration
+    def __init__(self, way: Way, observer: Observer) -> None:
+        access, self._renew = way
+        self.url = access.url
         self._observer = observer
-        self._renew = renew
-        self._rest = session(configuration)
-        self._certificate = configuration.cert_file
+        self._tls = access.tls
+        self._session = session(access)
         self._host = urlsplit(self.url).netloc
 
     @asynccontextmanager
@@ -97,167 +91,78 @@ class Client:
     async def _send(self, url: str, silence: float) -> Any:
         import aiohttp
 
+        access = await self._access()
+        headers = HEADERS | ({"Authorization": access.authorization} if access.authorization else {})
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=silence)
-        headers = {**HEADERS, **await self._authorization()}
         try:
-            reply = await self._rest.request("GET", url, headers=headers, _request_timeout=timeout)
+            response = await self._session.get(
+                url, headers=headers, timeout=timeout, proxy=access.proxy, server_hostname=access.tls.server_name
+            )
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             self._observer.request("GET", self._host, NO_REPLY)
             raise TransportError(describe(error)) from error
-        self._observer.request("GET", self._host, str(reply.status))
-        keep_alive(reply.response)
-        return reply.response
+        self._observer.request("GET", self._host, str(response.status))
+        keep_alive(response)
+        return response
 
-    async def _authorization(self) -> dict[str, str]:
-        """The credentials of now; raises CredentialsError."""
-        from kubernetes.aio.config import ConfigException
-
+    async def _access(self) -> Access:
+        """The access of now, with a new session where its TLS files are others; raises CredentialsError."""
         try:
-            await self._renew()
-            await self._use_certificate()
-            token = (await self._configuration.auth_settings()).get("BearerToken")
-        except (ConfigException, *CONFIG_FAULTS) as error:
+            access = await self._renew()
+            if access.tls != self._tls:
+                old, self._session = self._session, session(access)
+                self._tls = access.tls
+                await old.close()
+        except (OSError, ValueError) as error:
             raise CredentialsError(f"getting credentials: {describe(error)}") from error
-        return {"Authorization": token["value"].strip()} if token else {}
-
-    async def _use_certificate(self) -> None:
-        """A new client certificate needs new connections."""
-        if self._configuration.cert_file != self._certificate:
-            old, self._rest = self._rest, session(self._configuration)
-            self._certificate = self._configuration.cert_file
-            await old.close()
+        return access
 
     async def close(self) -> None:
-        await self._rest.close()
+        await self._session.close()
 
 
-def session(configuration: Any) -> Any:
-    """An HTTP session with the TLS files that the configuration names; raises OSError where they are missing or bad."""
-    from kubernetes.aio.client.rest import RESTClientObject
+def session(access: Access) -> Any:
+    """An HTTP session with the TLS files of `access`; raises OSError where they are missing or bad."""
+    import aiohttp
 
-    return RESTClientObject(configuration)
+    needed = access.url.startswith("https:") or access.tls != Tls()  # the system's certificates take 20 ms to read
+    context = tls_context(access.tls) if needed else True
+    connector = aiohttp.TCPConnector(ssl=context)
+    return aiohttp.ClientSession(connector=connector, trust_env=True, read_bufsize=READ_BUFFER)
+
+
+def tls_context(tls: Tls) -> ssl.SSLContext:
+    """Go does not insist on what Python calls strict, and kubeadm's own certificates do not meet it."""
+    context = ssl.create_default_context(cafile=tls.authority)
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if tls.certificate:
+        context.load_cert_chain(tls.certificate, keyfile=tls.key)
+    if not tls.verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
 
 
 async def connect(connection: Connection, observer: Observer) -> Client:
     """Read the credentials; no request is made yet.  Raises SourceError where they are missing or make no sense."""
-    from kubernetes.aio.client import Configuration
-    from kubernetes.aio.config import ConfigException
-
-    # A copy of the process-wide default is not wanted: each server block has its own connection.
-    configuration = Configuration()
-    # Go does not insist on what Python calls strict, and kubeadm's own certificates do not meet it.
-    configuration.disable_strict_ssl_verification = True
-    renew: Renew = nothing
     try:
-        if connection.kubeconfig:
-            renew = await load_kubeconfig(connection, configuration)
-        elif connection.endpoint:
-            load_endpoint(connection, configuration)
-        else:
-            load_in_cluster(configuration)
-        return Client(configuration, observer, renew)
-    except (ConfigException, *CONFIG_FAULTS) as error:
+        return Client(await way(connection), observer)
+    except (OSError, ValueError) as error:
         raise SourceError(f"unable to load {what_is_read(connection)}: {describe(error)}") from error
+
+
+async def way(connection: Connection) -> Way:
+    if connection.kubeconfig:
+        from pydns.k8s.kubeconfig import by_kubeconfig
+
+        return await by_kubeconfig(connection.kubeconfig, connection.context)
+    return by_url(connection.endpoint, connection.tls) if connection.endpoint else in_cluster()
 
 
 def what_is_read(connection: Connection) -> str:
     if connection.kubeconfig:
         return f"kubeconfig {connection.kubeconfig}"
     return f"the files of tls for {connection.endpoint}" if connection.endpoint else "in-cluster configuration"
-
-
-async def load_kubeconfig(connection: Connection, configuration: Any) -> Renew:
-    """Read the file, and say how to renew the credentials: an `exec` plugin is run, a token file read again."""
-    from kubernetes.aio.config.kube_config import KubeConfigLoader
-
-    config = read_kubeconfig(Path(connection.kubeconfig))
-    context = connection.context or None
-    loader = KubeConfigLoader(config, context, config_base_path=os.path.dirname(os.path.abspath(connection.kubeconfig)))
-    plugin = take_exec_plugin(user_of(config, context))
-    loader.set_active_context(context)
-    await loader.load_and_set(configuration)
-
-    async def renew() -> None:
-        await loader.load_and_set(configuration)
-        if plugin is not None:
-            await ask(plugin, configuration)
-
-    return renew
-
-
-def read_kubeconfig(path: Path) -> dict[str, Any]:
-    try:
-        config = yaml.safe_load(path.read_bytes())
-    except OSError as error:
-        raise ValueError((error.strerror or str(error)).lower())
-    if config is None:
-        raise ValueError("it is empty")
-    if not isinstance(config, dict):
-        raise ValueError("no kubeconfig: a mapping with clusters, users and contexts is needed")
-    return config
-
-
-def user_of(config: dict[str, Any], context: str | None) -> dict[str, Any]:
-    """The context's user; raises ValueError where there is none of that name: the loader would ask as nobody.
-
-    A context that names no user gets one without credentials, for the loader cannot do without.
-    """
-    chosen = named(config["contexts"], context or config["current-context"])["context"]
-    users = config["users"] = config.get("users") or []
-    if not chosen.get("user"):
-        chosen["user"] = "(none)"
-        users.append({"name": "(none)", "user": {}})
-    user = named(users, chosen["user"])
-    if not user:
-        raise ValueError(f"the context's user '{chosen['user']}' is not among its users")
-    return user
-
-
-def take_exec_plugin(user: dict[str, Any]) -> ExecPlugin | None:
-    """The user's `exec` plugin, taken out of what the loader reads."""
-    spec = (user["user"] or {}).pop("exec", None)
-    return None if spec is None else ExecPlugin(spec)
-
-
-def named(entries: Iterable[dict[str, Any]], name: str) -> dict[str, Any]:
-    return next((entry for entry in entries if entry["name"] == name), {})
-
-
-async def ask(plugin: ExecPlugin, configuration: Any) -> None:
-    """Put a plugin's credentials into the configuration; raises CredentialsError."""
-    from kubernetes.aio.config.kube_config import FileOrData
-
-    credentials = await plugin.credentials()
-    if credentials.token:
-        configuration.api_key["BearerToken"] = f"Bearer {credentials.token}"
-    if credentials.client_certificate_data:
-        pem = f"{credentials.client_certificate_data}\n{credentials.client_key_data}\n"
-        configuration.cert_file = FileOrData({"pem-data": pem}, "pem", base64_file_content=False).as_file()
-        configuration.key_file = None
-
-
-async def nothing() -> None:
-    """Credentials that are renewed by whoever made the configuration."""
-
-
-def load_endpoint(connection: Connection, configuration: Any) -> None:
-    scheme = "https" if connection.tls else "http"
-    url = connection.endpoint if "://" in connection.endpoint else f"{scheme}://{connection.endpoint}"
-    configuration.host = url.rstrip("/")
-    if connection.tls:
-        configuration.cert_file, configuration.key_file, configuration.ssl_ca_cert = connection.tls
-
-
-def load_in_cluster(configuration: Any) -> None:
-    from kubernetes.aio.config import load_incluster_config
-
-    if not (os.environ.get("KUBERNETES_SERVICE_HOST") and os.environ.get("KUBERNETES_SERVICE_PORT")):
-        raise SourceError(
-            "unable to load in-cluster configuration, "
-            "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined "
-            "(outside a cluster: --kubeconfig FILE for its API, --manifests PATH for objects from files)"
-        )
-    load_incluster_config(client_configuration=configuration)
 
 
 def keep_alive(response: Any) -> None:

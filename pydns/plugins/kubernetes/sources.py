@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from pydns.k8s.client import Connection
 from pydns.k8s.cluster import ApiSource
-from pydns.k8s.manifests import ManifestSource
 from pydns.k8s.source import Interest, Observer, Source
 from pydns.plugin import Process
 from pydns.plugins.kubernetes.options import KubernetesOptions
@@ -17,6 +16,8 @@ def make_source(process: Process, options: KubernetesOptions, observer: Observer
     """A source that is not started yet."""
     wanted = interest(options)
     if process.manifests:
+        from pydns.k8s.manifests import ManifestSource  # a Pod needs neither YAML nor watched files
+
         return ManifestSource([str(path) for path in process.manifests], wanted, process.wall)
     return ApiSource(connection(process, options), wanted, observer, process.wall)
 
