@@ -22,17 +22,15 @@ from typing import Any
 from pydns.dns.message import MAX_MESSAGE
 from pydns.plugin import Address
 from pydns.server.listener import Endpoint
+from pydns.server.mmsg import SLOTS, Peer, Recall, shared_batch
 
-BATCH = 64
+BATCH = SLOTS
 """Datagrams that one socket may have read before others get their turn."""
 
 IP_PKTINFO = getattr(socket, "IP_PKTINFO", 8)
 _PKTINFO4 = Struct("=i4s4s")
 _PKTINFO6 = Struct("=16sI")
 _ANCILLARY = socket.CMSG_SPACE(_PKTINFO6.size)
-
-Peer = tuple[Any, ...]
-"""A socket address as the kernel gives it: two parts for IPv4, four for IPv6."""
 
 
 class UdpSocket:
@@ -44,6 +42,8 @@ class UdpSocket:
         self.family = 6 if sock.family == socket.AF_INET6 else 4
         self.local: Address = sock.getsockname()[:2]
         self._endpoint = endpoint
+        self._descriptor = sock.fileno()
+        self._batch = shared_batch(sock.family)
 
     def start(self) -> None:
         asyncio.get_running_loop().add_reader(self.sock, self.drain)
@@ -55,19 +55,33 @@ class UdpSocket:
 
     def drain(self) -> None:
         """Answer what has arrived, `BATCH` datagrams at most."""
-        listener = self._endpoint.listener
-        cache = listener.cache("udp", self.family)
+        cache = self._endpoint.listener.cache("udp", self.family)
+        recall = _unknown if cache is None else cache.get
+        if self._batch is not None:
+            self._batch.exchange(self._descriptor, recall, self._missed)
+        else:
+            self._drain_singly(recall)
+
+    def _missed(self, data: bytes, slot: int) -> None:
+        assert self._batch is not None
+        self._submit(data, self._batch.peer(slot))
+
+    def _drain_singly(self, recall: Recall) -> None:
+        """The same where there is no way to take a batch."""
         receive, send = self.sock.recvfrom, self.sock.sendto
         for _ in range(BATCH):
             try:
                 data, peer = receive(MAX_MESSAGE)
-                reply = None if cache is None else cache.get(data)
+                reply = recall(data)
                 if reply is not None:
                     send(reply, peer)
                     continue
             except OSError:
                 return
-            listener.submit(data, peer[:2], self.local, "udp", partial(self._send, peer))
+            self._submit(data, peer)
+
+    def _submit(self, data: bytes, peer: Peer) -> None:
+        self._endpoint.listener.submit(data, peer[:2], self.local, "udp", partial(self._send, peer))
 
     def _send(self, peer: Peer, reply: bytes | None) -> None:
         if reply is not None:
@@ -127,3 +141,7 @@ def _source(kind: int, data: bytes) -> bytes:
         return _PKTINFO4.pack(0, local, local)
     address, _ = _PKTINFO6.unpack(data)
     return _PKTINFO6.pack(address, 0)
+
+
+def _unknown(_: bytes) -> None:
+    """What a packet cache says where there is none."""

@@ -1,0 +1,176 @@
+"""Datagrams a batch at a time: Linux's recvmmsg and sendmmsg, called through ctypes.
+
+A pair of calls takes up to `SLOTS` datagrams in and their replies out.  Beside one recvfrom and one sendto for each it
+saves the calls, the exception that ends a loop, and the socket addresses, which are never made into Python objects.
+
+Rules:
+
+1. Memory, socket addresses and headers are laid out once.  A datagram comes into a slot; its reply takes its place and
+   leaves by the same slot, to the socket address that the kernel wrote there.  Only octets and lengths are written.
+2. A slot holds the longest datagram there is, so each is read whole.  Pages that no datagram has reached take no
+   memory: about 300 kB for short ones, 4 MB after `SLOTS` of the longest.
+3. A reply that cannot be sent is lost, and none but that.
+4. Sockets of one family share a batch: a process reads them one after the other, from one thread.  The memory is
+   private, so a forked process has its own.
+5. Whether the machine has these calls, and they do what they should (a C library, a kernel or a filter of system calls
+   may differ), is tried once on loopback.
+
+It knows nothing of DNS.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import socket
+import sys
+from collections.abc import Callable
+from functools import cache
+from struct import Struct
+from typing import Any
+
+SLOTS = 64
+"""Datagrams of one batch."""
+SLOT = (1 << 16) + 192
+"""Octets from one slot to the next: the longest datagram, and a step that spreads the slots over a processor's cache."""
+_LONGEST = 1 << 16
+
+Peer = tuple[Any, ...]
+"""A socket address as Python's sockets have it: two parts for IPv4, four for IPv6."""
+Recall = Callable[[bytes], bytes | None]
+Missed = Callable[[bytes, int], None]
+
+_IPV4 = Struct("!HH4s8x")
+_IPV6 = Struct("!HHI16s4s")
+
+
+class _Vector(ctypes.Structure):
+    """``struct iovec``."""
+
+    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
+class _Header(ctypes.Structure):
+    """``struct msghdr``."""
+
+    _fields_ = (
+        ("name", ctypes.c_void_p),
+        ("name_length", ctypes.c_uint32),
+        ("vector", ctypes.c_void_p),
+        ("vectors", ctypes.c_size_t),
+        ("control", ctypes.c_void_p),
+        ("control_length", ctypes.c_size_t),
+        ("flags", ctypes.c_int),
+    )
+
+
+class _Message(ctypes.Structure):
+    """``struct mmsghdr``."""
+
+    _fields_ = (("header", _Header), ("length", ctypes.c_uint))
+
+
+_STEP = ctypes.sizeof(_Message)
+
+
+class Batch:
+    """Slots for the datagrams of one socket family.  Raises OSError and AttributeError where there are no such calls."""
+
+    def __init__(self, family: int) -> None:
+        library = ctypes.PyDLL(None)  # keeps the interpreter's lock: giving it up would cost more than the calls
+        self._recvmmsg = _prototype(library.recvmmsg, ctypes.c_void_p)
+        self._sendmmsg = _prototype(library.sendmmsg)
+        self._name = _IPV4 if family == socket.AF_INET else _IPV6
+        self._memory = mmap.mmap(-1, SLOTS * SLOT, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self._names = ctypes.create_string_buffer(SLOTS * self._name.size)
+        self._incoming, self._incoming_vectors = self._lay_out()
+        self._outgoing, self._outgoing_vectors = self._lay_out()
+        self._received = ctypes.addressof(self._incoming)
+        self._to_send = ctypes.addressof(self._outgoing)
+        self._lengths = _column(self._incoming, _Message.length, "I")
+        self._sizes = _column(self._outgoing_vectors, _Vector.length, "N")
+
+    def _lay_out(self) -> tuple[ctypes.Array[_Message], ctypes.Array[_Vector]]:
+        """Headers that point at the slots and their socket addresses, for one direction."""
+        memory = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
+        names = ctypes.addressof(self._names)
+        vectors = (_Vector * SLOTS)(*((memory + slot * SLOT, _LONGEST) for slot in range(SLOTS)))
+        size, first = self._name.size, ctypes.addressof(vectors)
+        return (_Message * SLOTS)(
+            *(((names + slot * size, size, first + slot * ctypes.sizeof(_Vector), 1),) for slot in range(SLOTS))
+        ), vectors
+
+    def exchange(self, descriptor: int, recall: Recall, missed: Missed) -> int:
+        """Take what has arrived, `SLOTS` datagrams at most, and send what ``recall`` has for each.
+
+        Where it has None, ``missed`` gets the datagram and its slot, of which `peer` tells until the next exchange.
+        Returns how many datagrams there were.
+        """
+        count = max(0, self._recvmmsg(descriptor, self._received, SLOTS, socket.MSG_DONTWAIT, None))
+        memory, sizes = self._memory, self._sizes
+        unsent = 0
+        for slot, length in enumerate(self._lengths[:count].tolist()):
+            start = slot * SLOT
+            datagram = memory[start : start + length]
+            reply = recall(datagram)
+            if reply is None:
+                self._send(descriptor, unsent, slot)
+                unsent = slot + 1
+                missed(datagram, slot)
+            else:
+                sizes[slot] = size = len(reply)
+                memory[start : start + size] = reply
+        self._send(descriptor, unsent, count)
+        return count
+
+    def _send(self, descriptor: int, slot: int, end: int) -> None:
+        """Send the replies in the slots up to ``end``; one that fails ends a call, or is the first of the next."""
+        while slot < end:
+            sent = self._sendmmsg(descriptor, self._to_send + slot * _STEP, end - slot, socket.MSG_DONTWAIT)
+            slot += max(1, sent)
+
+    def peer(self, slot: int) -> Peer:
+        """Who sent the datagram in ``slot``."""
+        offset = slot * self._name.size
+        if self._name is _IPV4:
+            _, port, host = _IPV4.unpack_from(self._names, offset)
+            return socket.inet_ntop(socket.AF_INET, host), port
+        _, port, flow, host, scope = _IPV6.unpack_from(self._names, offset)
+        return socket.inet_ntop(socket.AF_INET6, host), port, flow, int.from_bytes(scope, sys.byteorder)
+
+
+def _prototype(function: Any, *more: Any) -> Any:
+    """A function of the C library with its types declared: descriptor, headers, how many, flags."""
+    function.argtypes = ctypes.c_int, ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, *more
+    return function
+
+
+def _column(array: ctypes.Array[Any], field: Any, kind: str) -> memoryview[int]:
+    """One field of each structure in ``array``, to read and to write."""
+    items: memoryview[int] = memoryview(array).cast("B").cast(kind)  # type: ignore[call-overload]
+    step = len(items) // len(array)
+    return items[field.offset // items.itemsize :: step]
+
+
+@cache
+def shared_batch(family: int) -> Batch | None:
+    """The batch for all sockets of a family (AF_INET or AF_INET6); None where there cannot be one."""
+    try:
+        batch = Batch(family)
+        return batch if works() else None
+    except (OSError, AttributeError):
+        return None
+
+
+@cache
+def works() -> bool:
+    """Whether two datagrams through a batch come back as they should, to the socket that sent them."""
+    sent = [b"one", b"another one"]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ours, socket.socket(ours.family, ours.type) as peer:
+        for sock in (ours, peer):
+            sock.bind(("127.0.0.1", 0))
+            sock.settimeout(1)
+        for datagram in sent:
+            peer.sendto(datagram, ours.getsockname())
+        count = Batch(socket.AF_INET).exchange(ours.fileno(), bytes.upper, lambda *_: None)
+        return count == len(sent) and [peer.recv(512) for _ in sent] == [datagram.upper() for datagram in sent]
