@@ -7,6 +7,8 @@ Rules:
    much again and is left to addresses that came after the start.
 2. A datagram is read whole, whatever its size.
 3. What cannot be sent is lost, as UDP goes; the client asks again.
+4. A turn ends after `BATCH` datagrams: queries in flight, timers and connections go on before the next.
+5. Where the machine can (`mmsg`), a turn is two system calls for what the packet cache knows, else two for each.
 
 It knows how to read and send, not what is answered: that is its endpoint's `Listener`.
 """
@@ -42,7 +44,6 @@ class UdpSocket:
         self.family = 6 if sock.family == socket.AF_INET6 else 4
         self.local: Address = sock.getsockname()[:2]
         self._endpoint = endpoint
-        self._descriptor = sock.fileno()
         self._batch = shared_batch(sock.family)
 
     def start(self) -> None:
@@ -58,7 +59,7 @@ class UdpSocket:
         cache = self._endpoint.listener.cache("udp", self.family)
         recall = _unknown if cache is None else cache.get
         if self._batch is not None:
-            self._batch.exchange(self._descriptor, recall, self._missed)
+            self._batch.exchange(self.sock.fileno(), recall, self._missed)
         else:
             self._drain_singly(recall)
 

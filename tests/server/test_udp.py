@@ -1,22 +1,39 @@
-"""Datagrams through real sockets on loopback."""
+"""Datagrams through real sockets on loopback, by the batch and one by one."""
 
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import random
 import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pydns.dns import Edns, Flag, Message, Rcode
+from pydns.dns import Edns, Flag, Message
 from pydns.dns.message import Replay, parse
 from pydns.plugin import Query
+from pydns.server import mmsg
 from pydns.server.listener import Listener
 from pydns.server.udp import BATCH
 from tests.server.parts import ADDRESS_RECORD, Gate, Running, UdpClient, large, make_listener, make_process, packet
 from tests.support import Clock, answer, drop, texts
+
+
+@pytest.fixture(params=["batches", "singly"], autouse=True)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every test runs as on Linux and as where the C library cannot take datagrams by the batch."""
+    if request.param == "singly":
+        monkeypatch.setattr(ctypes, "PyDLL", lambda _: object())
+    for cached in (mmsg.works, mmsg.shared_batch):
+        cached.cache_clear()
+    assert (mmsg.shared_batch(socket.AF_INET) is None) == (request.param == "singly")
+    yield
+    for cached in (mmsg.works, mmsg.shared_batch):
+        cached.cache_clear()
 
 
 def consent(reply: Message) -> Message:
@@ -59,11 +76,18 @@ async def test_a_bound_address_answers(host: str, remember: bool) -> None:
             assert parse(await client.ask(packet())).answer
 
 
-async def test_a_query_over_512_octets_is_read_whole(remember: bool) -> None:
-    async with Running(make_listener(remember=remember)) as server:
-        with UdpClient("127.0.0.1", server.port) as client:
-            padding = Edns(4096, options=((12, bytes(3000)),))
-            assert parse(await client.ask(packet(edns=padding))).rcode == Rcode.NOERROR
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+@pytest.mark.parametrize("size", [512, 513, 1232, 4096, 4097, 65507])
+async def test_a_query_is_read_whole(host: str, size: int, remember: bool) -> None:
+    shortest = len(packet(edns=Edns(4096, options=((12, b""),))))
+    query = packet(edns=Edns(4096, options=((12, bytes(size - shortest)),)))
+    assert len(query) == size
+    listener = make_listener(answer(ADDRESS_RECORD, change=consent), remember=remember)
+    async with Running(listener, host) as server:
+        with UdpClient(host, server.port) as client:
+            for _ in range(3):
+                assert texts(parse(await client.ask(query)).answer) == [ADDRESS_RECORD]
+                assert texts(parse(await client.ask(packet())).answer) == [ADDRESS_RECORD]
 
 
 async def test_a_reply_is_cut_at_the_size_of_the_client(remember: bool) -> None:
@@ -108,6 +132,51 @@ async def test_more_datagrams_than_a_batch_are_all_answered(remember: bool) -> N
                 client.send(packet(ident=ident))
             answered = {parse(await client.receive()).id for _ in range(3 * BATCH)}
     assert answered == set(range(3 * BATCH))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+async def test_a_turn_ends_after_a_batch(host: str, remember: bool) -> None:
+    """However many datagrams wait: others want their turn too."""
+    listener = make_listener(answer(ADDRESS_RECORD, change=consent), remember=remember)
+    async with Running(listener, host) as server:
+        (sock,) = server.endpoint._udp
+        with UdpClient(host, server.port) as client:
+            for _ in range(2):  # now the packet cache knows the reply
+                await client.ask(packet())
+            for ident in range(2 * BATCH):
+                client.send(packet(ident=ident))
+            sock.drain()
+            assert listener._pool.in_flight == (0 if remember else BATCH)
+            assert {parse(await client.receive()).id for _ in range(2 * BATCH)} == set(range(2 * BATCH))
+
+
+async def test_hits_and_misses_of_many_clients_each_get_their_own(remember: bool) -> None:
+    listener = make_listener(answer(ADDRESS_RECORD, change=consent), remember=remember)
+    known, luck = [f"name{number}.example.org. A" for number in range(5)], random.Random(3)
+    async with Running(listener) as server:
+        with ExitStack() as stack:
+            clients = [stack.enter_context(UdpClient("127.0.0.1", server.port)) for _ in range(7)]
+            for _ in range(30):
+                asked = [
+                    (luck.choice(clients), luck.choice([*known, f"n{luck.random()}.org. A"])) for _ in range(BATCH)
+                ]
+                for ident, (client, question) in enumerate(asked):
+                    client.send(packet(question, ident=ident))
+                for client in clients:
+                    wanted = {ident: each[1] for ident, each in enumerate(asked) if each[0] is client}
+                    got = [parse(await client.receive()) for _ in wanted]
+                    assert {reply.id: f"{reply.question.name} A" for reply in got if reply.question} == wanted
+
+
+async def test_a_client_that_is_gone_in_the_middle_of_a_batch_costs_no_other(remember: bool) -> None:
+    listener = make_listener(answer(ADDRESS_RECORD, change=consent), remember=remember)
+    async with Running(listener) as server:
+        with UdpClient("127.0.0.1", server.port) as first, UdpClient("127.0.0.1", server.port) as last:
+            for _ in range(5):
+                with UdpClient("127.0.0.1", server.port) as gone:
+                    for client in (first, gone, last):
+                        client.send(packet())
+                assert [parse(await client.receive()).id for client in (first, last)] == [4711, 4711]
 
 
 async def test_a_client_that_is_gone_costs_nothing(log_lines: list[str]) -> None:
