@@ -151,6 +151,7 @@ def _chain(block: Block) -> Chain:
         following,
         replay_safe=all(plugin.replay_safe for plugin in links),
         any_class=any(plugin.any_class for plugin in links),
+        links=tuple(links),
     )
 
 

@@ -9,7 +9,8 @@ A plugin is a class with a ``name``, an `Options` dataclass and, as a link of th
 * ``raise Dropped()`` sends no reply at all.
 
 Consent to the packet cache is explicit and defaults to no, twice: the class says ``replay_safe`` where serving the same
-bytes again without calling it is right, and a reply carries a `Replay`.
+bytes again without calling it is right, and a reply carries a `Replay`.  For a reply that may stand for other names,
+too (`Denial`), every link in front of the one that made it must say so: ``denies_alike``.
 
 This module knows no plugin by name and no socket.
 """
@@ -318,6 +319,14 @@ class Plugin:
             raise lines[1].only_once()
         for line in lines[1:]:
             line.warn(f"only the first line of '{cls.name}' in a block counts")
+
+    def denies_alike(self, zone: str) -> bool:
+        """Whether this plugin need not see queries for names below ``zone`` (lower-case) that a link behind it denies.
+
+        That is so where it does the same for each such name and keeps nothing of it, but for what `Replay.counters`
+        count.  It defaults to no.
+        """
+        return False
 
     async def serve(self, query: Query) -> Message:
         """Answer ``query``, or pass it to ``next``."""

@@ -54,23 +54,42 @@ class RR(NamedTuple):
     cls: int = Class.IN
 
 
+class Denial(NamedTuple):
+    """Consent to give the same reply, but for its question, to questions of its type about other names below ``zone``.
+
+    ``absence`` is asked of each such name, in lower case: the tags of the data that say at this moment that it does not
+    exist, or None where this reply is not the one that is due.  ``zone`` is lower-case, and ``maker`` the link of the
+    chain that says so and passes no such query on.
+    """
+
+    zone: str
+    absence: Callable[[str], tuple[Hashable, ...] | None]
+    maker: object
+
+
 class Replay(NamedTuple):
     """Consent to send the bytes of a reply again without asking the chain; a Message without one is sent once.
 
     ``until`` is the clock reading (seconds) at which the consent ends; ``tags`` name the data that the reply was made
     of: a change of one of them ends it at once; ``variants`` above 1 says that the reply is one of several equally
     right ones (shuffled), of which that many should be kept and sent in turn; each of ``counters`` is called
-    with the number of times the reply was sent again, so that metrics stay exact.
+    with the number of times the reply was sent again, so that metrics stay exact.  ``denial`` lets it stand for other
+    names, also until ``until``.
     """
 
     until: float
     tags: tuple[Hashable, ...] = ()
     variants: int = 1
     counters: tuple[Callable[[int], None], ...] = ()
+    denial: Denial | None = None
 
     def with_counters(self, *counters: Callable[[int], None]) -> Replay:
         """The same consent with more counters."""
-        return Replay(self.until, self.tags, self.variants, self.counters + counters)
+        return Replay(self.until, self.tags, self.variants, self.counters + counters, self.denial)
+
+    def with_denial(self, denial: Denial | None) -> Replay:
+        """The same consent, for other names as ``denial`` says."""
+        return Replay(self.until, self.tags, self.variants, self.counters, denial)
 
 
 class Message(NamedTuple):

@@ -101,11 +101,17 @@ def soa_minimum(rdata: bytes) -> int:
 
 def target_of(rrtype: int, rdata: bytes) -> str | None:
     """The last name in the rdata of a type with names (CNAME's target, SRV's target, MX's exchange), else None."""
+    names = names_in(rrtype, rdata)
+    return names[-1] if names else None
+
+
+def names_in(rrtype: int, rdata: bytes) -> list[str]:
+    """The names in the rdata of a type, none for a type without."""
     layout = LAYOUTS.get(rrtype)
-    if layout is None or not layout.names:
-        return None
-    offset = layout.prefix
-    name = "."
-    for _ in range(layout.names):
-        name, offset = from_wire(rdata, offset)
-    return name
+    names: list[str] = []
+    if layout is not None:
+        offset = layout.prefix
+        for _ in range(layout.names):
+            name, offset = from_wire(rdata, offset)
+            names.append(name)
+    return names

@@ -130,6 +130,9 @@ class Errors(Plugin):
         self.tasks = Tasks()
         self._groups = [_Group(self, consolidate) for consolidate in conf.consolidate]
 
+    def denies_alike(self, zone: str) -> bool:
+        return True
+
     async def serve(self, query: Query) -> Message:
         try:
             return await self.next(query)

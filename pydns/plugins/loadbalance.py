@@ -222,6 +222,9 @@ class Loadbalance(Plugin):
         self._content: str | None = None
         self._tasks = Tasks()
 
+    def denies_alike(self, zone: str) -> bool:
+        return True
+
     async def serve(self, query: Query) -> Message:
         reply = await self.next(query)
         if reply.rcode != Rcode.NOERROR or query.qtype in (Type.AXFR, Type.IXFR):

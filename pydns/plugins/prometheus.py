@@ -54,7 +54,7 @@ from pydns.address import Address
 from pydns.corefile.options import NotServed, Options, argument, ignored, option
 from pydns.corefile.types import listen_address
 from pydns.dns.message import Message, uncompressed_size
-from pydns.dns.name import longest_zone
+from pydns.dns.name import is_below, longest_zone
 from pydns.dns.types import Rcode, Type, rcode_name
 from pydns.metrics import CONTENT_TYPE, Metrics
 from pydns.plugin import Block, Dropped, Failure, Plugin, Query
@@ -218,6 +218,10 @@ class Prometheus(Plugin):
 
     async def _show(self) -> tuple[int, str, bytes]:
         return 200, CONTENT_TYPE, self.process.metrics.exposition()
+
+    def denies_alike(self, zone: str) -> bool:
+        """Whether all names below ``zone`` are counted under one zone: their replies have one size each length."""
+        return not any(is_below(other, zone) for other in self._zones if other != zone)
 
     async def serve(self, query: Query) -> Message:
         started = self.process.clock()

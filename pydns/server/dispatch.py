@@ -13,7 +13,8 @@ Rules, in the order in which they are checked (CoreDNS ``Server.ServeDNS``):
    one), and only the options that a plugin put there (RFC 6891 section 6.1.1).  Without one a response code above 15
    cannot be told and is SERVFAIL.
 8. The reply is cut at the client's size.
-9. A `Replay` holds for common queries only: opcode QUERY, no records, no EDNS option that could matter.
+9. A `Replay` holds for common queries only: opcode QUERY, no records, no EDNS option that could matter.  Its `Denial`
+   holds where every link in front of its maker treats such names alike, and no other zone lies below its zone.
 
 It names no plugin and opens no socket.
 """
@@ -22,14 +23,16 @@ from __future__ import annotations
 
 import traceback
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import takewhile
 from typing import NamedTuple
 
 from pydns.dns.edns import DO, MIN_SIZE, Edns, OptionCode
-from pydns.dns.message import Message, Question, Replay, pack, parse, uncompressed_size
-from pydns.dns.name import labels, suffixes, tail
+from pydns.dns.message import Denial, Message, Question, Replay, pack, parse, uncompressed_size
+from pydns.dns.name import is_below, labels, suffixes, tail
 from pydns.dns.types import OPCODE_MASK, RCODE_MASK, Class, Flag, Rcode, Type
 from pydns.log import Log
-from pydns.plugin import Address, Counts, Dropped, Failure, Process, Query, Serve, Settings
+from pydns.plugin import Address, Counts, Dropped, Failure, Plugin, Process, Query, Serve, Settings
 from pydns.server.accept import Rejected, accept
 
 MAX_DEPTH = 8
@@ -53,11 +56,17 @@ class Reply(NamedTuple):
 
 @dataclass(frozen=True)
 class Chain:
-    """The plugins of a server block as links; ``first`` is None for a block without any."""
+    """The plugins of a server block as ``links``; ``first`` is None for a block without any."""
 
     first: Serve | None
     replay_safe: bool = False
     any_class: bool = False
+    links: tuple[Plugin, ...] = ()
+
+    def denies_alike(self, denial: Denial) -> bool:
+        """Whether the maker of ``denial`` is here, and each link in front of it treats the names alike."""
+        in_front = takewhile(lambda link: link is not denial.maker, self.links)
+        return denial.maker in self.links and all(link.denies_alike(denial.zone) for link in in_front)
 
 
 @dataclass
@@ -76,6 +85,7 @@ class Dispatcher:
     def __post_init__(self) -> None:
         self._depth = max((len(labels(zone)) for zone in self.zones), default=0)
         self._any_class = any(chain.any_class for chain in self.zones.values())
+        self._denies_alike = cache(self._ask_denies_alike)
         self._panics = self.process.metrics.counter("panics_total", "A metrics that counts the number of panics.")
 
     async def handle(self, data: bytes, client: Address, local: Address, transport: str, turn: int = 0) -> Reply | None:
@@ -116,7 +126,8 @@ class Dispatcher:
         reply = await self._reply(query)
         if reply is None:
             return query.reply(Rcode.SERVFAIL)
-        return parse(reply.octets)._replace(edns=None, replay=reply.replay)
+        replay = reply.replay and reply.replay.with_denial(None)  # which is not about the question that is answered
+        return parse(reply.octets)._replace(edns=None, replay=replay)
 
     async def _answer(self, query: Query) -> Message:
         """Rules 2 to 7."""
@@ -134,9 +145,21 @@ class Dispatcher:
             reply = await chain.first(query)
         except Failure as failure:
             reply = query.reply(failure.rcode)
-        if reply.replay is not None and not chain.replay_safe:
-            reply = reply.with_replay(None)
+        if reply.replay is not None:
+            reply = self._with_consent(reply, reply.replay, chain)
         return _with_edns(reply, query)
+
+    def _with_consent(self, reply: Message, replay: Replay, chain: Chain) -> Message:
+        """The reply with as much of its `Replay` as the chain consents to (rule 9)."""
+        if not chain.replay_safe:
+            return reply.with_replay(None)
+        if replay.denial is None or self._denies_alike(chain, replay.denial):
+            return reply
+        return reply.with_replay(replay.with_denial(None))
+
+    def _ask_denies_alike(self, chain: Chain, denial: Denial) -> bool:
+        below = any(is_below(zone, denial.zone) for zone in self.zones if zone != denial.zone)
+        return not below and chain.denies_alike(denial)
 
     def _chain(self, query: Query) -> Chain | None:
         """The chain of rule 4; its zone is noted in ``query``."""

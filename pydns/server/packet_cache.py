@@ -7,11 +7,12 @@ Rules:
    a chain may look at is part of the key.
 3. Only consent counts: a reply comes with a `Replay`, which ends with its time or with a change of its tags.
 4. A reply that was being made while one of its data changed is not kept: its `Ticket` tells.
-5. A reply is kept when its query passes the chain for the second time within seconds; the first time only a mark of it
-   is.  So a flood of names asked once costs next to nothing, and pushes out nothing.
+5. A reply is kept when its query is not known for the second time within seconds; the first time only a mark of it is.
+   So a flood of names asked once costs next to nothing, and pushes out nothing.
 6. The variants of a reply have turns one after the other, from a random one on, and are sent in that order: what a
    plugin does by `Query.turn` comes out even.
-7. Replays are counted in the entry, and told to the reply's counters when it dies or is asked to `flush`.
+7. A denial that is not kept may be made from a template (`Templates`), which is as good as the chain.
+8. Replays are counted in the entry, and told to the reply's counters when it dies or is asked to `flush`.
 
 It knows no sockets, no zones and no plugins.  ``get`` is the hottest path of the server.
 """
@@ -22,10 +23,11 @@ import random
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import cycle
-from math import inf
 from typing import NamedTuple
 
 from pydns.dns.message import Replay
+from pydns.server.marks import Marks
+from pydns.server.templates import Templates
 
 MAX_QUERY = 512
 """Octets of the longest query that is kept."""
@@ -33,10 +35,6 @@ MAX_REPLY = 8192
 """Octets of the longest reply that is kept."""
 MAX_OCTETS = 8 << 20
 """Octets that the entries of one cache may take."""
-MARKS = 1 << 18
-"""Octets of the marks of queries, a power of two."""
-MARKS_LAST = 5.0
-"""Seconds after which all marks are wiped: what is asked less often gains next to nothing."""
 OVERHEAD = 800
 """Octets that an entry takes besides query and reply (measured, CPython 3.11)."""
 
@@ -96,27 +94,6 @@ class _Entry:
             variant.flush()
 
 
-class _Marks:
-    """Which queries were seen lately: an octet of each one's hash, newer ones in place of older."""
-
-    def __init__(self) -> None:
-        self._octets = bytearray()
-        self._end = -inf
-
-    def add(self, key: bytes, now: float) -> bool:
-        """Whether it was there already.  At worst one in 255 is taken for another, which does no harm."""
-        if now >= self._end:
-            self._octets = bytearray(MARKS)
-            self._end = now + MARKS_LAST
-        number = hash(key)
-        slot = number & (MARKS - 1)
-        mark = number >> 32 & 0xFF or 1
-        if self._octets[slot] == mark:
-            return True
-        self._octets[slot] = mark
-        return False
-
-
 def new_turn() -> int:
     """The turn of a reply that has no variants yet."""
     return random.getrandbits(16)
@@ -131,7 +108,8 @@ class PacketCache:
         """What the entries take, roughly."""
         self._clock = clock
         self._max_octets = max_octets
-        self._marks = _Marks()
+        self._marks = Marks()
+        self._templates = Templates()
         self._entries: OrderedDict[bytes, _Entry] = OrderedDict()
         self._tagged: dict[Hashable, set[bytes]] = {}
 
@@ -143,14 +121,26 @@ class PacketCache:
         key = query[2:]
         entry = self._entries.get(key)
         if entry is None or entry.turns is None:
-            return None
+            return self._deny(query)
         if entry.until <= self._clock():
             self._drop(key)
-            return None
+            return self._deny(query)
         entry.recent = True
         variant = next(entry.turns)
         variant.hits += 1
         return query[:2] + variant.octets
+
+    def _deny(self, query: bytes) -> bytes | None:
+        """The denial that a template gives; kept where its query was seen before."""
+        now = self._clock()
+        found = self._templates.find(query, now)
+        if found is None:
+            return None
+        octets, tags, template = found
+        key = query[2:]
+        if self._marks.add(key, now):
+            self._keep(key, octets, Replay(template.until, tags, 1, template.counters), new_turn())
+        return query[:2] + octets
 
     def ticket(self, query: bytes) -> Ticket:
         """Take it before the reply is made, and hand it to `put`."""
@@ -161,19 +151,24 @@ class PacketCache:
         """Remember a reply, if its query was seen before."""
         key = query[2:]
         now = self._clock()
+        if replay.denial is not None and replay.until > now:
+            self._templates.put(query, reply, replay, lambda shape: self._marks.add(shape, now))
         if not self._marks.add(key, now) or len(query) > MAX_QUERY or len(reply) > MAX_REPLY:
             return
-        if replay.until <= now or (replay.tags and ticket.epoch != self._epoch):
-            return
+        if replay.until > now and (not replay.tags or ticket.epoch == self._epoch):
+            self._keep(key, reply[2:], replay, ticket.turn)
+
+    def _keep(self, key: bytes, octets: bytes, replay: Replay, turn: int) -> None:
+        """Remember a reply as the next variant, unless the same query was answered meanwhile."""
         entry = self._entries.get(key)
-        if entry is not None and entry.until > now:
-            if entry.turns is not None or entry.turn != ticket.turn:
-                return  # the same query was answered meanwhile
+        if entry is not None and entry.until > self._clock():
+            if entry.turns is not None or entry.turn != turn:
+                return
             self.octets -= entry.size
         else:
             self._drop(key)
-            entry = _Entry(replay, len(key) + OVERHEAD, ticket.turn)
-        self._add(key, entry, reply[2:], replay)
+            entry = _Entry(replay, len(key) + OVERHEAD, turn)
+        self._add(key, entry, octets, replay)
 
     def _add(self, key: bytes, entry: _Entry, octets: bytes, replay: Replay) -> None:
         entry.add(octets, replay)
@@ -194,9 +189,11 @@ class PacketCache:
         """Tell all counters the replays that they do not know of yet."""
         for entry in self._entries.values():
             entry.flush()
+        self._templates.flush()
 
     def clear(self) -> None:
         """Forget everything."""
+        self._templates.clear()
         for key in tuple(self._entries):
             self._drop(key)
 

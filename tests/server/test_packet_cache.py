@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pydns.dns.message import Replay
-from pydns.server.packet_cache import MARKS_LAST, MAX_QUERY, MAX_REPLY, OVERHEAD, PacketCache, Ticket
+from pydns.server.marks import LAST as MARKS_LAST
+from pydns.server.packet_cache import MAX_QUERY, MAX_REPLY, OVERHEAD, PacketCache, Ticket
 from tests.support import Clock
 
 

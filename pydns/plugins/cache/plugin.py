@@ -71,9 +71,10 @@ from collections.abc import Callable
 from math import ceil
 
 from pydns.dns.message import Message, Replay
+from pydns.dns.name import is_below
 from pydns.dns.types import Flag
 from pydns.plugin import Block, Plugin, Query
-from pydns.plugins.cache.counters import Counters
+from pydns.plugins.cache.counters import KINDS, Counters
 from pydns.plugins.cache.keeper import Keeper, in_zones
 from pydns.plugins.cache.options import CacheOptions, Prefetch
 from pydns.plugins.cache.refresh import Refresher, asking
@@ -103,6 +104,12 @@ class Cache(Plugin):
 
     async def stop(self) -> None:
         await self._refresher.stop()
+
+    def denies_alike(self, zone: str) -> bool:
+        """Whether nothing at all about names in ``zone`` is kept here."""
+        if in_zones(zone, self._zones):
+            return all(in_zones(zone, self._conf.disabled_zones(kind)) for kind in KINDS)
+        return not any(is_below(other, zone) for other in self._zones)
 
     async def serve(self, query: Query) -> Message:
         if not in_zones(query.name, self._zones):

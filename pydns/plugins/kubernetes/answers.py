@@ -15,7 +15,7 @@ from pydns.dns.types import Type
 from pydns.k8s.store import Store
 from pydns.plugin import Query
 from pydns.plugins.kubernetes.apex import SERVER, Apex
-from pydns.plugins.kubernetes.consent import Tags, consent
+from pydns.plugins.kubernetes.consent import Tag, Tags, consent
 from pydns.plugins.kubernetes.external import External
 from pydns.plugins.kubernetes.memo import Memo
 from pydns.plugins.kubernetes.options import KubernetesOptions
@@ -30,6 +30,9 @@ SCHEMA_VERSION = "1.1.0"
 SCHEMA_TTL = 28800
 SERIAL_LAG = 1.0
 """Seconds that a replayed SOA record may be behind the cluster."""
+
+OWN_RULES = frozenset((Type.TXT, Type.PTR, Type.SOA, Type.NS))
+"""The types for which it takes more than that a name does not exist to deny it, or less."""
 
 Method = Callable[[Asked, Query], Awaitable[Outcome]]
 
@@ -68,28 +71,36 @@ class Answers:
             return known
         return await self._methods.get(asked.type, self._existence)(asked, query)
 
+    def absence(self, zone: str, name: str) -> tuple[Tag, ...] | None:
+        """The data by which a name in a zone (both lower-case) does not exist; None where it does.
+
+        It tells nothing of the types of `OWN_RULES`.
+        """
+        found = self._find_or_server(name, zone)
+        return None if found.exists else found.tags
+
     def _parse(self, asked: Asked) -> Name | None:
         return parse(asked.name, asked.zone, self._zonal)
 
-    def _find(self, asked: Asked, name: Name | None) -> Found:
+    def _find(self, text: str, name: Name | None) -> Found:
         """What a name that was taken apart holds; there are no objects below the reverse trees."""
-        if name is not None and name.kind and is_reverse(asked.name):
+        if name is not None and name.kind and is_reverse(text):
             return NOWHERE
         return self.tree.find(name)
 
-    def _find_or_server(self, asked: Asked) -> Found:
+    def _find_or_server(self, name: str, zone: str) -> Found:
         """The same, with the name of this server."""
-        if asked.name == self._server_names[asked.zone]:
+        if name == self._server_names[zone]:
             servers = self.apex.servers()
             return Found(True, tuple(servers.tags), servers.items)
-        return self._find(asked, self._parse(asked))
+        return self._find(name, parse(name, zone, self._zonal))
 
     async def _existence(self, asked: Asked, query: Query) -> Outcome:
-        found = self._find_or_server(asked)
+        found = self._find_or_server(asked.name, asked.zone)
         return Outcome(found.exists, consent(*found.tags))
 
     async def _addresses(self, asked: Asked, query: Query) -> Outcome:
-        found = self._find_or_server(asked)
+        found = self._find_or_server(asked.name, asked.zone)
         if not found.items:
             return Outcome(found.exists, consent(*found.tags))
         if any(item.type == Type.CNAME for item in found.items):
@@ -98,7 +109,7 @@ class Answers:
         return self._kept(asked, found, outcome)
 
     async def _services(self, asked: Asked, query: Query) -> Outcome:
-        found = self._find_or_server(asked)
+        found = self._find_or_server(asked.name, asked.zone)
         answer, additional = service_records(found.items, asked, self._ttl)
         return self._kept(asked, found, Outcome(found.exists, consent(*found.tags), answer, additional))
 
@@ -111,7 +122,7 @@ class Answers:
 
     async def _alias(self, asked: Asked, query: Query) -> Outcome:
         """CNAME: the first thing that the name holds, where that is a name."""
-        found = self._find_or_server(asked)
+        found = self._find_or_server(asked.name, asked.zone)
         first = [RR(asked.owner, item.type, self._ttl, item.rdata) for item in found.items[:1]]
         answer = tuple(record for record in first if record.type == Type.CNAME)
         return Outcome(found.exists, consent(*found.tags), answer)
@@ -122,14 +133,14 @@ class Answers:
             record = RR(asked.owner, Type.TXT, SCHEMA_TTL, txt(SCHEMA_VERSION))
             return Outcome(True, consent(), (record,))
         name = self._parse(asked)
-        found = self._find(asked, name)
+        found = self._find(asked.name, name)
         exists = bool(found.items) or (found.exists and name is not None and bool(name.zone))
         return Outcome(exists, consent(*found.tags))
 
     async def _pointers(self, asked: Asked, query: Query) -> Outcome:
         address = reverse_address(asked.name)
         if address is None:
-            found = self._find(asked, self._parse(asked))
+            found = self._find(asked.name, self._parse(asked))
             return Outcome(found.exists, consent(*found.tags))
         names, tags = self._reverse.names(address)
         return Outcome(bool(names), consent(*tags), pointers(names, asked, Type.PTR, self._ttl))

@@ -25,7 +25,7 @@ def limited(consent: Replay | None, until: float) -> Replay | None:
     """The same consent, to end at ``until`` at the latest."""
     if consent is None or consent.until <= until:
         return consent
-    return Replay(until, consent.tags, consent.variants, consent.counters)
+    return Replay(until, consent.tags, consent.variants, consent.counters, consent.denial)
 
 
 def joined(first: Replay | None, second: Replay | None) -> Replay | None:

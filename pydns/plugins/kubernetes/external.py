@@ -36,9 +36,9 @@ class _Gathered:
 
 
 class External:
-    """``find`` tells what a name of the zone holds; ``ttl`` is in seconds."""
+    """``find`` tells what a name holds, in its zone; ``ttl`` is in seconds."""
 
-    def __init__(self, find: Callable[[Asked], Found], ttl: int) -> None:
+    def __init__(self, find: Callable[[str, str], Found], ttl: int) -> None:
         self._find = find
         self._ttl = ttl
 
@@ -64,7 +64,7 @@ class External:
         link = RR(asked.owner, Type.CNAME, self._ttl, item.rdata)
         if is_below(name, asked.zone):
             inner = asked._replace(name=name, owner=target)
-            outcome = await self.follow(query, inner, self._find(inner), (*chain, item.rdata))
+            outcome = await self.follow(query, inner, self._find(inner.name, inner.zone), (*chain, item.rdata))
             gathered.replay = joined(gathered.replay, outcome.replay)
             gathered.truncated |= outcome.truncated
             if outcome.answer:

@@ -67,17 +67,18 @@ cluster.local:53 {
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import ClassVar, Self
 
 from pydns.corefile.line import Line
-from pydns.dns.message import Message
-from pydns.dns.name import is_reverse, longest_zone
+from pydns.dns.message import Denial, Message
+from pydns.dns.name import is_below, is_reverse, longest_zone
 from pydns.dns.types import Flag, Rcode, Type
 from pydns.k8s.source import Source, SourceError
 from pydns.k8s.store import Change
 from pydns.net import interface_addresses
 from pydns.plugin import Block, Failure, Plugin, Query
-from pydns.plugins.kubernetes.answers import SERIAL_LAG, Answers
+from pydns.plugins.kubernetes.answers import OWN_RULES, SERIAL_LAG, Answers
 from pydns.plugins.kubernetes.consent import Tags, joined, limited
 from pydns.plugins.kubernetes.metadata import client_facts, name_facts
 from pydns.plugins.kubernetes.metrics import Measures
@@ -106,7 +107,16 @@ class Kubernetes(Plugin):
         self.store = self.source.store
         self._tags = Tags()
         self.answers = Answers(self.store, conf, self._tags, self.zones, self.primary)
+        self._denials = {zone: self._denial(zone) for zone in self.zones}
         self.store.on_change(self._publish)
+
+    def _denial(self, zone: str) -> Denial | None:
+        """Consent to deny names in ``zone`` alike: where all below it are of this zone, and none is passed on."""
+        passed = self.conf.fallthrough.zones if self.conf.fallthrough else ()
+        others = [other for other in (*self.zones, *passed) if other != zone]
+        if zone in passed or any(is_below(other, zone) or is_below(zone, other) for other in others):
+            return None
+        return Denial(zone, partial(self.answers.absence, zone), self)
 
     @classmethod
     def setup(cls, block: Block, lines: Sequence[Line]) -> Self:
@@ -173,9 +183,12 @@ class Kubernetes(Plugin):
         soa = self.answers.apex.soa(asked.origin)
         if not outcome.exists and not self.store.synced:
             return query.reply(Rcode.SERVFAIL, flags=Flag.AA, authority=(soa,))
-        rcode = Rcode.NOERROR if outcome.exists else Rcode.NXDOMAIN
         replay = limited(outcome.replay, query.received + SERIAL_LAG)
-        return query.reply(rcode, flags=Flag.AA, authority=(soa,), replay=replay)
+        if outcome.exists:
+            return query.reply(flags=Flag.AA, authority=(soa,), replay=replay)
+        if replay is not None and asked.type not in OWN_RULES:
+            replay = replay.with_denial(self._denials[asked.zone])
+        return query.reply(Rcode.NXDOMAIN, flags=Flag.AA, authority=(soa,), replay=replay)
 
     def metadata(self, query: Query) -> dict[str, Callable[[], str]]:
         """What the name asks for and, with ``pods verified``, who asks."""
