@@ -41,6 +41,9 @@ class Any(Plugin):
     first_line_only = True
     replay_safe = True
 
+    def denies_alike(self, zone: str) -> bool:
+        return True
+
     async def serve(self, query: Query) -> Message:
         if query.qtype != Type.ANY:
             return await self.next(query)

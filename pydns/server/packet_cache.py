@@ -152,7 +152,7 @@ class PacketCache:
         key = query[2:]
         now = self._clock()
         if replay.denial is not None and replay.until > now:
-            self._templates.put(query, reply, replay, lambda shape: self._marks.add(shape, now))
+            self._templates.put(query, reply, replay, now, lambda shape: self._marks.add(shape, now))
         if not self._marks.add(key, now) or len(query) > MAX_QUERY or len(reply) > MAX_REPLY:
             return
         if replay.until > now and (not replay.tags or ticket.epoch == self._epoch):

@@ -83,17 +83,20 @@ class Templates:
                 return _fill(template, query, end, length)
         return None
 
-    def put(self, query: bytes, reply: bytes, replay: Replay, is_known: Callable[[Shape], bool]) -> None:
+    def put(self, query: bytes, reply: bytes, replay: Replay, now: float, is_known: Callable[[Shape], bool]) -> None:
         """Make a template of a reply that may be one, if its shape ``is_known``."""
         denial = replay.denial
         end = query.find(0, HEADER.size) + 1
         behind = end + _TYPE_AND_CLASS
         if denial is None or not _is_plain(query, behind) or query[HEADER.size : behind] != reply[HEADER.size : behind]:
             return
-        length = len(to_wire(denial.zone))
-        shape = end, query[2 : HEADER.size], query[end - length :]
-        if _name_below(query, end, denial.zone) and is_known(shape):
-            self._add(shape, length, Template(reply, behind, replay, denial, _shared(reply, denial.zone)))
+        start = end - len(to_wire(denial.zone))
+        shape = end, query[2 : HEADER.size], query[start:]
+        old = self._templates.get(shape)
+        if (old is None or old.until <= now) and is_known(shape) and _name_below(query, end, denial.zone):
+            shared = _shared(reply, denial.zone)
+            if not query.endswith(shared, HEADER.size, start):
+                self._add(shape, end - start, Template(reply, behind, replay, denial, shared))
 
     def _add(self, shape: Shape, length: int, template: Template) -> None:
         if len(self._templates) >= MAX_TEMPLATES:
