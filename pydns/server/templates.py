@@ -142,9 +142,8 @@ def _name_below(query: bytes, end: int, zone: str) -> str | None:
 
 
 def _is_plain(query: bytes, behind: int) -> bool:
-    """Rule 4."""
-    left = len(query) - behind
-    return left == 0 or (left == _PLAIN_OPT and not query[behind])
+    """Rule 4: nothing but such a record takes so few octets."""
+    return len(query) - behind in (0, _PLAIN_OPT)
 
 
 def _shared(reply: bytes, zone: str) -> tuple[bytes, ...]:
