@@ -133,10 +133,11 @@ class PacketCache:
     def _deny(self, query: bytes) -> bytes | None:
         """The denial that a template gives; kept where its query was seen before."""
         now = self._clock()
-        found = self._templates.find(query, now)
-        if found is None:
+        template = self._templates.find(query, now)
+        tags = None if template is None else template.denies(query)
+        if template is None or tags is None:
             return None
-        octets, tags, template = found
+        octets = template.reply_to(query)
         key = query[2:]
         if self._marks.add(key, now):
             self._keep(key, octets, Replay(template.until, tags, 1, template.counters), new_turn())

@@ -17,8 +17,6 @@ It knows no zones and no plugins; who puts a template sees to it that its shape 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import NamedTuple
-
 from pydns.dns.message import HEADER, Denial, Replay, parse
 from pydns.dns.name import BadName, from_wire, is_below, labels, to_wire
 from pydns.dns.rdata import names_in
@@ -36,32 +34,40 @@ Shape = tuple[int, bytes, bytes]
 class Template:
     """A reply without ID and question, ``hits`` times sent since that was last told to ``counters``."""
 
-    __slots__ = ("absence", "counters", "head", "hits", "rest", "shared", "until", "zone")
+    __slots__ = ("_absence", "_behind", "_head", "_rest", "_shared", "_start", "counters", "hits", "until")
 
-    def __init__(self, reply: bytes, behind: int, replay: Replay, denial: Denial, shared: tuple[bytes, ...]) -> None:
-        self.head = reply[2 : HEADER.size]
-        self.rest = reply[behind:]
+    def __init__(self, reply: bytes, start: int, behind: int, replay: Replay, denial: Denial) -> None:
+        """The zone's name starts at ``start``, the question ends at ``behind``."""
+        self._head = reply[2 : HEADER.size]
+        self._rest = reply[behind:]
+        self._start = start
+        self._behind = behind
+        self._absence = denial.absence
+        self._shared = _labels_before(denial.zone, reply)
         self.until = replay.until
         self.counters = replay.counters
-        self.absence = denial.absence
-        self.zone = denial.zone
-        self.shared = shared
-        """Labels (with their lengths) of rule 3."""
         self.hits = 0
+
+    def has_room(self, query: bytes) -> bool:
+        """Whether the name in ``query``, which has this shape, is compressed as it is here (rule 3)."""
+        return not query.endswith(self._shared, HEADER.size, self._start)
+
+    def denies(self, query: bytes) -> tuple[Hashable, ...] | None:
+        """The tags of the data by which the name in ``query``, which has this shape, does not exist; None to ask the
+        chain."""
+        name = _name(query, self._behind - _TYPE_AND_CLASS)
+        return None if name is None or not self.has_room(query) else self._absence(name)
+
+    def reply_to(self, query: bytes) -> bytes:
+        """The reply without its ID; counts."""
+        self.hits += 1
+        return self._head + query[HEADER.size : self._behind] + self._rest
 
     def flush(self) -> None:
         if self.hits:
             for count in self.counters:
                 count(self.hits)
             self.hits = 0
-
-
-class Denied(NamedTuple):
-    """A reply without its ID, its consent, which is for this one name, and the template that it was made from."""
-
-    octets: bytes
-    tags: tuple[Hashable, ...]
-    template: Template
 
 
 class Templates:
@@ -74,13 +80,13 @@ class Templates:
     def __len__(self) -> int:
         return len(self._templates)
 
-    def find(self, query: bytes, now: float) -> Denied | None:
-        """The denial of the name asked for; None where the chain must be asked."""
+    def find(self, query: bytes, now: float) -> Template | None:
+        """The template for queries of this shape."""
         end = query.find(0, HEADER.size) + 1
         for length in self._lengths:
             template = self._templates.get((end, query[2 : HEADER.size], query[end - length :]))
             if template is not None and template.until > now:
-                return _fill(template, query, end, length)
+                return template
         return None
 
     def put(self, query: bytes, reply: bytes, replay: Replay, now: float, is_known: Callable[[Shape], bool]) -> None:
@@ -93,10 +99,10 @@ class Templates:
         start = end - len(to_wire(denial.zone))
         shape = end, query[2 : HEADER.size], query[start:]
         old = self._templates.get(shape)
-        if (old is None or old.until <= now) and is_known(shape) and _name_below(query, end, denial.zone):
-            shared = _shared(reply, denial.zone)
-            if not query.endswith(shared, HEADER.size, start):
-                self._add(shape, end - start, Template(reply, behind, replay, denial, shared))
+        if (old is None or old.until <= now) and is_known(shape) and _is_below(_name(query, end), denial.zone):
+            template = Template(reply, start, behind, replay, denial)
+            if template.has_room(query):
+                self._add(shape, end - start, template)
 
     def _add(self, shape: Shape, length: int, template: Template) -> None:
         if len(self._templates) >= MAX_TEMPLATES:
@@ -119,26 +125,17 @@ class Templates:
         self._lengths.clear()
 
 
-def _fill(template: Template, query: bytes, end: int, length: int) -> Denied | None:
-    """The reply for the name in ``query``, which has the template's shape."""
-    name = _name_below(query, end, template.zone)
-    if name is None or query.endswith(template.shared, HEADER.size, end - length):
-        return None
-    tags = template.absence(name)
-    if tags is None:
-        return None
-    template.hits += 1
-    return Denied(template.head + query[HEADER.size : end + _TYPE_AND_CLASS] + template.rest, tags, template)
-
-
-def _name_below(query: bytes, end: int, zone: str) -> str | None:
-    """The name asked for in lower case, if it lies below ``zone`` and is read up to ``end`` as it stands (rule 5)."""
+def _name(query: bytes, end: int) -> str | None:
+    """The name asked for in lower case, if it is read up to ``end`` as it stands (rule 5)."""
     try:
-        text, stop = from_wire(query, HEADER.size)
+        name, stop = from_wire(query, HEADER.size)
     except BadName:
         return None
-    name = text.lower()
-    return name if stop == end and "\\" not in name and is_below(name, zone) and name != zone else None
+    return name.lower() if stop == end and "\\" not in name else None
+
+
+def _is_below(name: str | None, zone: str) -> bool:
+    return name is not None and is_below(name, zone) and name != zone
 
 
 def _is_plain(query: bytes, behind: int) -> bool:
@@ -146,9 +143,9 @@ def _is_plain(query: bytes, behind: int) -> bool:
     return len(query) - behind in (0, _PLAIN_OPT)
 
 
-def _shared(reply: bytes, zone: str) -> tuple[bytes, ...]:
+def _labels_before(zone: str, reply: bytes) -> tuple[bytes, ...]:
     """The labels that stand in front of ``zone`` in the names of a reply's records, each with its length."""
     records = parse(reply).records()
     names = {name.lower() for record in records for name in (record.name, *names_in(record.type, record.rdata))}
-    below = (name for name in names if is_below(name, zone) and name != zone)
+    below = (name for name in names if _is_below(name, zone))
     return tuple(to_wire(labels(name[: len(name) - len(zone)])[-1] + ".")[:-1] for name in below)
