@@ -17,6 +17,7 @@ It knows no zones and no plugins; who puts a template sees to it that its shape 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+
 from pydns.dns.message import HEADER, Denial, Replay, parse
 from pydns.dns.name import BadName, from_wire, is_below, labels, to_wire
 from pydns.dns.rdata import names_in

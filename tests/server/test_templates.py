@@ -77,6 +77,15 @@ def test_names_that_share_labels_with_a_record(name: str, answered: bool) -> Non
     assert told.get(name) in (None, denied(name, ident=9))
 
 
+def test_a_name_that_ends_before_the_zone_is_not_answered() -> None:
+    """A pointer ends it, to an octet of the header that is zero; what follows looks like the zone."""
+    told = Told()
+    told.put("no1.zone.")
+    query = packet("no2.zone. A")
+    assert told.cache.get(query[:12] + b"\x01a\xc0\x04" + query[16:]) is None
+    assert told.cache.get(query) is not None
+
+
 def test_the_root_is_a_zone_as_well() -> None:
     told = Told(".")
     told.put("no1.")
