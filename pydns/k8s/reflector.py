@@ -6,9 +6,9 @@
 
 Rules.  The store changes when a list is complete, never during it.  What is known stays until a complete list or an
 event says otherwise.  A watch that breaks goes on from the last version seen; an ERROR event, or a refusal, leads to a
-new list.  One object that cannot be decoded is logged and left out.
+new list.  Each change is applied whole, in the API's order; between two changes of a burst others have their turn.
 
-Does not know HTTP (`transport`), the objects' fields (`wire`) or who else lists what (`cluster`).
+Does not know HTTP (`transport`), JSON (`stream`, `wire`) or who else lists what (`cluster`).
 """
 
 import asyncio
@@ -18,19 +18,17 @@ import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
-import msgspec
-
 from pydns.k8s.backoff import Backoff
 from pydns.k8s.health import ApiHealth, Forbidden, Unauthorized
 from pydns.k8s.objects import Object
 from pydns.k8s.store import Key, Store, key_of
+from pydns.k8s.stream import DELETED, ApiError, Event, Lines, api_error, read_event, read_object
 from pydns.k8s.transport import Response, Transport, TransportError
-from pydns.k8s.wire import EventWire, Identity, Resource, decode_event, decode_identity, decode_page, decode_status
+from pydns.k8s.wire import Resource, decode_page
 from pydns.log import for_plugin
 
 log = for_plugin("kubernetes")
 
-INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
 PAGE: Final = "500"
 WATCH_SECONDS: Final = (300, 600)
 """Bounds of the time for which a watch is asked for; random, so that not all clients come back at once."""
@@ -38,46 +36,27 @@ GRACE: Final = 30.0
 """Seconds past the end of a watch after which its silence means that the connection is dead."""
 SHORT: Final = 1.0
 """A watch that ends in less than this many seconds is no success."""
-SHOWN: Final = 200
-"""Characters shown of a refusal that is no Status object."""
-MAX_EVENT: Final = 16 << 20
-"""Octets of the longest watch event; etcd keeps no object of more than 1.5 MB.  What is longer is no watch."""
+PORTION: Final = 1 << 15
+"""Octets of JSON that are worked on until others have their turn: about a millisecond."""
+OBJECT: Final = 1 << 10
+"""What an object counts for that is no JSON any more."""
 GONE: Final = 410
 REFUSALS: Final[Mapping[int, type[Exception]]] = {401: Unauthorized, 403: Forbidden}
-TOO_MANY: Final = 429
 OK: Final = 200
 
 
-class ApiError(Exception):
-    """The API answered, but not with what was asked for; `code` as in HTTP, also for an ERROR event in a stream."""
-
-    def __init__(self, code: int, message: str, *, in_stream: bool = False) -> None:
-        super().__init__(message)
-        self.code = code
-        self.in_stream = in_stream
-
-    @property
-    def refusal(self) -> bool:
-        """Whether to ask in another way rather than again."""
-        return self.in_stream or (400 <= self.code < 500 and self.code != TOO_MANY)
-
-
-class Lines:
-    """Cuts a stream of bytes into its non-empty lines."""
+class Turns:
+    """Lets others have the event loop after each portion of work, so that queries are answered meanwhile."""
 
     def __init__(self) -> None:
-        self._rest = bytearray()
+        self._octets = 0
 
-    def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that `chunk` completes; raises ApiError for one that has no end."""
-        self._rest += chunk
-        if b"\n" not in chunk:
-            if len(self._rest) > MAX_EVENT:
-                raise ApiError(0, f"a watch event of more than {MAX_EVENT} octets", in_stream=True)
-            return []
-        *lines, rest = bytes(self._rest).split(b"\n")
-        self._rest = bytearray(rest)
-        return [line for line in lines if line.strip()]
+    async def take(self, octets: int) -> None:
+        """So much was worked on."""
+        self._octets += octets
+        if self._octets >= PORTION:
+            self._octets = 0
+            await asyncio.sleep(0)
 
 
 class Reflector:
@@ -116,6 +95,7 @@ class Reflector:
         """The resourceVersion the store stands at; empty: a list is due."""
         self._initial: dict[Key, Object] | None = None
         """What a streaming list has brought so far; None outside one."""
+        self._turns = Turns()
         self._gone = False
         """Whether the API has said 410 since the last complete list."""
 
@@ -172,28 +152,28 @@ class Reflector:
         while True:
             page = decode_page(await self._body(params))
             for raw in page.items or ():
-                self._collect(items, raw)
+                item = read_object(self._resource, raw)
+                if item is not None:
+                    items[key_of(item)] = item
+                await self._turns.take(len(memoryview(raw)))
             if not page.metadata.continue_:
                 break
             params = {"limit": PAGE, "continue": page.metadata.continue_}
-        self._replace(items, page.metadata.resource_version)
+        await self._replace(items, page.metadata.resource_version)
 
     async def _body(self, params: Mapping[str, str]) -> bytes:
         async with self._transport.get(self._resource.path, {**self._params, **params}, GRACE) as response:
             await check(response)
             return b"".join([chunk async for chunk in response])
 
-    def _collect(self, items: dict[Key, Object], raw: msgspec.Raw) -> None:
-        item = self._decode(raw)
-        if item is not None:
-            items[key_of(item)] = item
-
-    def _replace(self, items: Mapping[Key, Object], version: str | None) -> None:
-        self._store.replace(self._resource.kind, items)
+    async def _replace(self, items: Mapping[Key, Object], version: str | None) -> None:
+        for _ in self._store.replacing(self._resource.kind, items):
+            await self._turns.take(OBJECT)
         self._version = version or "0"
         self._gone = False
         for item in items.values():
             self._seen(item)
+            await self._turns.take(OBJECT)
         self._health.ok(self._resource.kind)
         self._listed()
 
@@ -225,53 +205,31 @@ class Reflector:
         lines = Lines()
         async for chunk in response:
             for line in lines.feed(chunk):
-                self._apply(read_event(line))
+                event = read_event(self._resource, line)
+                if event is not None:
+                    await self._apply(event)
+                await self._turns.take(len(line))
 
-    def _apply(self, event: EventWire) -> None:
-        meta = self._identity(event.object)
-        if meta is None:
-            return
+    async def _apply(self, event: Event) -> None:
         if self._initial is not None:
-            self._apply_initial(self._initial, event, meta)
+            await self._apply_initial(self._initial, event)
             return
-        if event.type == "DELETED":
-            self._store.remove(self._resource.kind, (meta.namespace or "", meta.name))
-        elif event.type != "BOOKMARK":
-            self._put(event.object)
-        self._version = meta.resource_version or self._version
+        if event.type == DELETED:
+            self._store.remove(self._resource.kind, event.key)
+        elif event.item is not None:
+            self._store.put(event.item)
+            self._seen(event.item)
+        self._version = event.version or self._version
 
-    def _apply_initial(self, initial: dict[Key, Object], event: EventWire, meta: Identity) -> None:
+    async def _apply_initial(self, initial: dict[Key, Object], event: Event) -> None:
         """An event of a streaming list, which ends with an annotated bookmark."""
-        if event.type != "BOOKMARK":
-            self._collect(initial, event.object)
-        elif (meta.annotations or {}).get(INITIAL_EVENTS_END) == "true":
+        if event.item is not None:
+            initial[event.key] = event.item
+        elif event.type == DELETED:
+            initial.pop(event.key, None)
+        elif event.ends_list:
             self._initial = None
-            self._replace(initial, meta.resource_version)
-
-    def _identity(self, raw: msgspec.Raw) -> Identity | None:
-        try:
-            return decode_identity(raw).metadata
-        except msgspec.DecodeError as error:
-            self._skip("(no name)", error)
-            return None
-
-    def _put(self, raw: msgspec.Raw) -> None:
-        item = self._decode(raw)
-        if item is not None:
-            self._store.put(item)
-            self._seen(item)
-
-    def _decode(self, raw: msgspec.Raw) -> Object | None:
-        try:
-            return self._resource.decode(raw)
-        except msgspec.DecodeError as error:
-            meta = self._identity(raw)
-            if meta is not None:
-                self._skip(f"{meta.namespace or ''}/{meta.name}", error)
-            return None
-
-    def _skip(self, name: str, error: msgspec.DecodeError) -> None:
-        log.warning(f"leaving out {name} of the {self._resource.kind}: {error}")
+            await self._replace(initial, event.version)
 
 
 async def check(response: Response) -> None:
@@ -280,22 +238,3 @@ async def check(response: Response) -> None:
         return
     body = b"".join([chunk async for chunk in response])
     raise api_error(body, response.status)
-
-
-def api_error(body: bytes | msgspec.Raw, code: int, *, in_stream: bool = False) -> ApiError:
-    try:
-        status = decode_status(body)
-    except msgspec.DecodeError:
-        words = " ".join(bytes(body).decode(errors="replace").split())[:SHOWN]
-        return ApiError(code, f"the API answered with status {code}: {words}".rstrip(": "), in_stream=in_stream)
-    return ApiError(status.code or code, status.message or f"status {code}", in_stream=in_stream)
-
-
-def read_event(line: bytes) -> EventWire:
-    try:
-        event = decode_event(line)
-    except msgspec.DecodeError as error:
-        raise ApiError(0, f"a watch event cannot be read: {error}", in_stream=True)
-    if event.type == "ERROR":
-        raise api_error(event.object, 500, in_stream=True)
-    return event

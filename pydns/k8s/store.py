@@ -6,7 +6,8 @@ where objects come from, and nothing of DNS.
 """
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from bisect import bisect
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydns.k8s.objects import KINDS, Endpoint, EndpointSlice, Kind, Namespace, Object, Pod, Service
@@ -43,17 +44,21 @@ class Index(Generic[T]):
 
     def add(self, item: T) -> None:
         alone = (item,)  # one tuple for all keys of the object: a slice has many addresses, few are shared
-        for key in dict.fromkeys(self._keys(item)):
-            others = self._objects.get(key)
-            self._objects[key] = tuple(sorted((*others, item), key=key_of)) if others else alone
+        for key in self._keys(item):
+            others = self._objects.setdefault(key, alone)
+            if others is alone:
+                continue
+            at = bisect(others, key_of(item), key=key_of)
+            if at == 0 or others[at - 1] is not item:  # else its keys hold this one twice
+                self._objects[key] = (*others[:at], item, *others[at:])
 
     def remove(self, item: T) -> None:
-        for key in dict.fromkeys(self._keys(item)):
-            others = tuple(other for other in self._objects[key] if other is not item)
+        for key in self._keys(item):
+            others = tuple([other for other in self._objects.get(key, ()) if other is not item])
             if others:
                 self._objects[key] = others
             else:
-                del self._objects[key]
+                self._objects.pop(key, None)
 
 
 class Table(Generic[T]):
@@ -93,12 +98,12 @@ class Store:
         self.external_modified = 0
         """The same for what lies outside the cluster's zones: external addresses and their ports."""
         self._namespaces: Table[Namespace] = Table()
-        self._services_by_ip: Index[Service] = Index(lambda service: service.cluster_ips)
+        self._services_by_ip: Index[Service] = Index(addresses_of)
         self._services = Table(self._services_by_ip)
-        self._slices_by_service: Index[EndpointSlice] = Index(lambda item: ((item.namespace, item.service),))
-        self._slices_by_ip: Index[EndpointSlice] = Index(lambda item: (one.address for one in item.endpoints))
+        self._slices_by_service: Index[EndpointSlice] = Index(owner_of)
+        self._slices_by_ip: Index[EndpointSlice] = Index(lambda item: [one.address for one in item.endpoints])
         self._slices = Table(self._slices_by_service, self._slices_by_ip)
-        self._pods_by_ip: Index[Pod] = Index(lambda pod: (pod.ip,))
+        self._pods_by_ip: Index[Pod] = Index(lambda pod: (pod.ip,) if pod.ip else ())
         self._pods = Table(self._pods_by_ip)
         self._tables: dict[Kind, Table[Any]] = {
             Kind.NAMESPACE: self._namespaces,
@@ -175,10 +180,17 @@ class Store:
 
     def replace(self, kind: Kind, items: Mapping[Key, Object]) -> None:
         """Make `items` the objects of a kind, by changing only what differs, and count the kind as listed."""
+        for _ in self.replacing(kind, items):
+            pass
+
+    def replacing(self, kind: Kind, items: Mapping[Key, Object]) -> Iterator[None]:
+        """The same object by object: whoever iterates may let others read between two steps, not change this kind."""
         for item in items.values():
             self.put(item)
+            yield
         for key in [key for key in self._tables[kind].objects if key not in items]:
             self.remove(kind, key)
+            yield
         self._unlisted.discard(kind)
 
     def _touch(self, old: Object | None, new: Object | None) -> None:
@@ -208,6 +220,15 @@ class Store:
 
 def key_of(item: Object) -> Key:
     return item.namespace, item.name
+
+
+def addresses_of(service: Service) -> list[str]:
+    """Its cluster IPs; a tenth of a cluster's Services may share "None", which is none."""
+    return [ip for ip in service.cluster_ips if ip not in ("", "None")]
+
+
+def owner_of(item: EndpointSlice) -> tuple[Key, ...]:
+    return ((item.namespace, item.service),) if item.service else ()
 
 
 def content(item: Object) -> object:

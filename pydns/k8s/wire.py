@@ -5,10 +5,10 @@ DNS has no use for are not looked at.  A value of the wrong type raises msgspec.
 nor the store.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from sys import intern
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from msgspec import Raw, Struct, field
 from msgspec.json import Decoder
@@ -17,8 +17,13 @@ from pydns.k8s.objects import NO_PORT, Endpoint, EndpointSlice, Kind, Namespace,
 
 SERVICE_LABEL: Final = "kubernetes.io/service-name"
 TRIGGER_TIME: Final = "endpoints.kubernetes.io/last-change-trigger-time"
+INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
+"""The annotation of the bookmark that a streaming list ends with."""
 MAX_TARGET: Final = 63
 """A longer Pod name cannot be a label of a domain name, so it is not kept."""
+
+W = TypeVar("W")
+"""An object as it is decoded, or msgspec.Raw for one that is not."""
 
 
 class Meta(Struct, rename="camel"):
@@ -27,6 +32,7 @@ class Meta(Struct, rename="camel"):
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
     deletion_timestamp: str | None = None
+    resource_version: str | None = None
 
 
 class Identity(Struct, rename="camel"):
@@ -111,10 +117,6 @@ class PodWire(AnyWire):
     status: PodStatusWire | None = None
 
 
-class NamespaceWire(AnyWire):
-    pass
-
-
 class ListMetaWire(Struct, rename="camel"):
     resource_version: str | None = None
     continue_: str | None = field(name="continue", default=None)
@@ -127,11 +129,11 @@ class PageWire(Struct):
     items: list[Raw] | None = None
 
 
-class EventWire(Struct):
+class EventWire(Struct, Generic[W]):
     """One line of a watch."""
 
     type: str
-    object: Raw
+    object: W
 
 
 class StatusWire(Struct):
@@ -179,28 +181,30 @@ def endpoint_slice(wire: SliceWire) -> EndpointSlice:
         name=meta.name,
         service=intern((meta.labels or {}).get(SERVICE_LABEL, "")),
         address_type=intern(wire.address_type or ""),
-        endpoints=tuple(one for endpoint in wire.endpoints or () if ready(endpoint) for one in addresses(endpoint)),
+        endpoints=ready_endpoints(wire.endpoints or ()),
         ports=slice_ports(wire.ports),
         trigger_time=(meta.annotations or {}).get(TRIGGER_TIME, ""),
     )
 
 
-def ready(endpoint: EndpointWire) -> bool:
-    """An endpoint that says nothing of its readiness is ready; serving and terminating are not looked at."""
-    return endpoint.conditions is None or endpoint.conditions.ready is not False
+def ready_endpoints(endpoints: Iterable[EndpointWire]) -> tuple[Endpoint, ...]:
+    """An endpoint that says nothing of its readiness is ready; serving and terminating are not looked at.
+
+    A large cluster has 100,000 of them, hence no function is called for each.
+    """
+    return tuple(
+        [
+            Endpoint(address, one.hostname or "", target(one.target_ref), intern(one.zone.lower()) if one.zone else "")
+            for one in endpoints
+            if one.conditions is None or one.conditions.ready is not False
+            for address in one.addresses or ()
+        ]
+    )
 
 
-def addresses(endpoint: EndpointWire) -> list[Endpoint]:
-    target = endpoint.target_ref.name if endpoint.target_ref else None
-    return [
-        Endpoint(
-            address=address,
-            hostname=endpoint.hostname or "",
-            target=target if target and len(target) <= MAX_TARGET else "",
-            zone=intern((endpoint.zone or "").lower()),
-        )
-        for address in endpoint.addresses or ()
-    ]
+def target(reference: TargetWire | None) -> str:
+    name = reference.name if reference else None
+    return name if name and len(name) <= MAX_TARGET else ""
 
 
 def slice_ports(ports: list[ServicePortWire] | None) -> tuple[Port, ...]:
@@ -224,45 +228,42 @@ def label_pairs(labels: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]
     return tuple((intern(key), intern(value)) for key, value in (labels or {}).items())
 
 
-def namespace(wire: NamespaceWire) -> Namespace:
+def namespace(wire: AnyWire) -> Namespace:
     return Namespace(intern(wire.metadata.name))
 
 
-class Decode(Protocol):
-    """Turn one object's JSON into a compact object; raises msgspec.DecodeError."""
-
-    def __call__(self, raw: bytes | Raw, /) -> Object: ...
-
-
 class Resource(NamedTuple):
-    """A kind as the API serves it, cluster-wide."""
+    """A kind as the API serves it, cluster-wide.
+
+    `decode` reads an object's JSON and `decode_event` a line of a watch (both raise msgspec.DecodeError); of what they
+    read, `convert` makes a compact object.
+    """
 
     kind: Kind
     path: str
-    decode: Decode
+    decode: Callable[[bytes | Raw], Any]
+    decode_event: Callable[[bytes], EventWire[Any]]
+    convert: Callable[[Any], Object]
     field_selector: str = ""
 
 
-_services = Decoder(ServiceWire)
-_slices = Decoder(SliceWire)
-_pods = Decoder(PodWire)
-_namespaces = Decoder(NamespaceWire)
-
-decode_event: Final = Decoder(EventWire).decode
+decode_event: Final = Decoder(EventWire[Raw]).decode
 decode_identity: Final = Decoder(IdentityWire).decode
 decode_page: Final = Decoder(PageWire).decode
 decode_status: Final = Decoder(StatusWire).decode
 
+RUNNING: Final = "status.phase!=Succeeded,status.phase!=Failed,status.phase!=Unknown"
+
+
+def _resource(
+    kind: Kind, path: str, wire: type[AnyWire], convert: Callable[[Any], Object], fields: str = ""
+) -> Resource:
+    return Resource(kind, path, Decoder(wire).decode, Decoder(EventWire[wire]).decode, convert, fields)  # type: ignore[valid-type]
+
+
 RESOURCES: Final[Mapping[Kind, Resource]] = {
-    Kind.NAMESPACE: Resource(Kind.NAMESPACE, "/api/v1/namespaces", lambda raw: namespace(_namespaces.decode(raw))),
-    Kind.SERVICE: Resource(Kind.SERVICE, "/api/v1/services", lambda raw: service(_services.decode(raw))),
-    Kind.SLICE: Resource(
-        Kind.SLICE, "/apis/discovery.k8s.io/v1/endpointslices", lambda raw: endpoint_slice(_slices.decode(raw))
-    ),
-    Kind.POD: Resource(
-        Kind.POD,
-        "/api/v1/pods",
-        lambda raw: pod(_pods.decode(raw)),
-        field_selector="status.phase!=Succeeded,status.phase!=Failed,status.phase!=Unknown",
-    ),
+    Kind.NAMESPACE: _resource(Kind.NAMESPACE, "/api/v1/namespaces", AnyWire, namespace),
+    Kind.SERVICE: _resource(Kind.SERVICE, "/api/v1/services", ServiceWire, service),
+    Kind.SLICE: _resource(Kind.SLICE, "/apis/discovery.k8s.io/v1/endpointslices", SliceWire, endpoint_slice),
+    Kind.POD: _resource(Kind.POD, "/api/v1/pods", PodWire, pod, RUNNING),
 }

@@ -1,6 +1,8 @@
 """List and watch against a scripted API: what it sees, what it is asked, what the store holds."""
 
+import asyncio
 import random
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -8,7 +10,7 @@ import pytest
 
 from pydns.k8s.health import ApiHealth
 from pydns.k8s.objects import Kind, Object
-from pydns.k8s.reflector import MAX_EVENT, ApiError, Lines, Reflector
+from pydns.k8s.reflector import OBJECT, PORTION, Reflector
 from pydns.k8s.source import Observer
 from pydns.k8s.store import Change, Store
 from pydns.k8s.transport import TransportError
@@ -122,6 +124,46 @@ async def test_expired_continue_token_starts_the_list_again() -> None:
     replies = [refusal(422), page(7, [service("a")], more="old"), refusal(410), open_list(service("b"))]
     async with mirror(*replies) as one:
         assert one.names == ["b"]
+
+
+async def test_an_object_deleted_during_a_list_is_not_in_it() -> None:
+    stream = added(service("a"), service("b")), event("DELETED", service("a", version=8)), bookmark(9, end=True)
+    async with mirror(Reply(*stream, then="silence")) as one:
+        assert one.names == ["b"]
+
+
+MANY = [service(f"s-{number:04}", ip=f"10.96.{number // 250}.{number % 250}", version=number) for number in range(1000)]
+
+
+@pytest.mark.parametrize(
+    "replies",
+    [
+        [Reply(1.0, added(*MANY), bookmark(1000, end=True), then="silence")],
+        [refusal(422), Reply(1.0, *page(1000, MANY).pieces)],
+        [Reply(bookmark(1, end=True), 1.0, added(*MANY), then="silence")],
+    ],
+    ids=["streaming list", "page", "watch"],
+)
+async def test_others_have_their_turn_between_the_changes_of_a_burst(replies: list[Reply]) -> None:
+    turn, turns = 0, Counter[int]()
+
+    async def other() -> None:
+        nonlocal turn
+        while True:
+            turn += 1
+            await asyncio.sleep(0)
+
+    async with mirror(*replies) as one:
+        one.store.on_change(lambda change: turns.update([turn]))
+        tasks = Tasks()
+        tasks.run(other())
+        await one.clock.advance(1)
+        for _ in range(5):
+            await settle()
+        await tasks.stop()
+        assert [change.name for change in one.changes] == [item["metadata"]["name"] for item in MANY]
+    octets = min(OBJECT, *(len(event("ADDED", item)) for item in MANY))
+    assert max(turns.values()) <= PORTION / octets + 1
 
 
 async def test_watch_applies_events_in_order() -> None:
@@ -298,23 +340,3 @@ async def test_fault_of_ours_does_not_end_the_mirror(log_lines: list[str]) -> No
         assert one.names == ["a", "b"]
         assert one.store.synced
     assert log_lines[0].startswith("[ERROR] plugin/kubernetes: listing services anew after a fault: ZeroDivisionError")
-
-
-@pytest.mark.parametrize(
-    ("chunks", "lines"),
-    [
-        ([b"a\nb\n"], [[b"a", b"b"]]),
-        ([b"a", b"b\nc", b"\n"], [[], [b"ab"], [b"c"]]),
-        ([b"\n\n a \n", b"rest"], [[b" a "], []]),
-    ],
-)
-def test_lines(chunks: list[bytes], lines: list[list[bytes]]) -> None:
-    cutter = Lines()
-    assert [cutter.feed(chunk) for chunk in chunks] == lines
-
-
-def test_a_line_without_end_is_not_kept() -> None:
-    cutter = Lines()
-    assert cutter.feed(bytes(MAX_EVENT)) == []
-    with pytest.raises(ApiError, match="a watch event of more than"):
-        cutter.feed(b"x")

@@ -1,5 +1,8 @@
 """The store, its indexes, and what is told of a change."""
 
+import sys
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,6 +63,36 @@ def test_address_listed_twice_in_a_slice_is_found_twice_and_removed_whole() -> N
     assert len(store.endpoints_by_ip("10.0.0.1")) == 2
     store.remove(Kind.SLICE, key_of(twice))
     assert store.endpoints_by_ip("10.0.0.1") == ()
+
+
+def test_what_is_no_address_and_no_service_is_not_looked_up() -> None:
+    new, headless, lone = pod("new", ""), service("db", "None"), slice_of("", "lone", "10.0.0.1")
+    store = filled(new, headless, lone)
+    assert [*store.pods_by_ip(""), *store.services_by_ip("None"), *store.slices("shop", "")] == []
+    assert len(store.endpoints_by_ip("10.0.0.1")) == 1
+
+
+@pytest.mark.parametrize("address", ["None", "10.96.0.1"], ids=["headless Services", "Services that share an address"])
+def test_work_grows_with_the_number_of_objects(address: str) -> None:
+    services = [service(f"s-{number}", address) for number in range(1000)]
+    few, many = (calls(lambda: filled(*services[:500])), calls(lambda: filled(*services)))
+    assert many < 2.5 * few
+
+
+def calls(work: Callable[[], object]) -> int:
+    """Python functions that `work` calls."""
+    count = 0
+
+    def note(frame: object, happening: str, argument: object) -> None:
+        nonlocal count
+        count += happening == "call"
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
 
 
 def test_namespaces_and_pods() -> None:

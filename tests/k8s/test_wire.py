@@ -14,7 +14,7 @@ SENTINEL = (Port("", NO_PORT, ""),)
 
 
 def decode(kind: Kind, item: object) -> Any:
-    return RESOURCES[kind].decode(json.dumps(item).encode())
+    return RESOURCES[kind].convert(RESOURCES[kind].decode(json.dumps(item).encode()))
 
 
 def spec_of(**spec: object) -> dict[str, object]:

@@ -6,7 +6,7 @@ address, the Pods at an address.  It does not know replies, nor who remembers th
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable
 from math import inf
 
 from pydns.dns.message import Replay
@@ -73,20 +73,25 @@ class Tags:
         return [self.service(change.namespace, change.name), *addresses]
 
 
-def _changed_addresses(change: Change) -> Iterator[str]:
+def _changed_addresses(change: Change) -> Iterable[str]:
     """The addresses that are no longer, or not yet, what they were."""
+    if change.old is None or change.new is None:
+        return _addresses(change.new or change.old)
     old, new = _by_address(change.old), _by_address(change.new)
-    for address in old.keys() | new.keys():
-        if old.get(address) != new.get(address):
-            yield address
+    return [address for address in old.keys() | new.keys() if old.get(address) != new.get(address)]
+
+
+def _addresses(item: object) -> Iterable[str]:
+    """The addresses of a slice, a Service's ClusterIPs; some may be there twice."""
+    if isinstance(item, EndpointSlice):
+        return [endpoint.address for endpoint in item.endpoints]
+    return item.cluster_ips if isinstance(item, Service) else ()
 
 
 def _by_address(item: object) -> dict[str, list[Endpoint]]:
-    """The endpoints at each address of a slice; for a Service its ClusterIPs alone."""
-    found: dict[str, list[Endpoint]] = {}
-    if isinstance(item, Service):
-        found = {ip: [] for ip in item.cluster_ips}
-    elif isinstance(item, EndpointSlice):
+    """The endpoints at each address of a slice; none at those of a Service."""
+    found: dict[str, list[Endpoint]] = {address: [] for address in _addresses(item)}
+    if isinstance(item, EndpointSlice):
         for endpoint in item.endpoints:
-            found.setdefault(endpoint.address, []).append(endpoint)
+            found[endpoint.address].append(endpoint)
     return found
