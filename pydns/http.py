@@ -12,7 +12,10 @@ import logging
 import os
 import socket
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib import import_module
+from threading import Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,6 +32,19 @@ PLAIN_TEXT = "text/plain; charset=utf-8"
 class _Listener:
     runner: web.ServerRunner
     routes: dict[str, list[Handler]] = field(default_factory=dict)
+
+
+def import_early() -> None:
+    """Import what a listener needs beside other work: half of that time goes into reading the system's certificates.
+
+    What fails here fails again, and is told, when something listens.
+    """
+    Thread(target=_import, name="import", daemon=True).start()
+
+
+def _import() -> None:
+    with suppress(ImportError):
+        import_module("aiohttp.web")
 
 
 class HttpListeners:

@@ -40,6 +40,9 @@ PLUGINS: dict[str, str] = {
 }
 """The plugins served, each ``module:Class`` below `pydns.plugins`."""
 
+HTTP = frozenset({"health", "prometheus", "ready"})
+"""The plugins that listen for HTTP."""
+
 OUT_OF_SCOPE: dict[str, str] = {
     "azure": "a cloud provider's DNS",
     "clouddns": "a cloud provider's DNS",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import resource
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydns import build
+from pydns import build, registry
 from pydns.corefile.keys import DEFAULT_PORT
 from pydns.corefile.parser import DEFAULT_FILE, Corefile
-from pydns.http import HttpListeners
+from pydns.http import HttpListeners, import_early
 from pydns.log import Log, take_over_libraries
 from pydns.metrics import Metrics
 from pydns.plugin import Process
@@ -46,6 +47,8 @@ class Configuration:
         corefile = self._stdin or build.load(self._options.conf, self._options.dns_port, go_on=True)
         if self._options.conf == "stdin":
             self._stdin = corefile
+        if any(line.name in registry.HTTP for block in corefile.blocks for line in block.lines):
+            import_early()
         instance = build.build(corefile, self._process)
         for warning in corefile.warnings:
             _log.warning(warning)
@@ -63,6 +66,7 @@ def serve(options: Options) -> int:
     open_standard_streams()
     _raise_file_limit()
     take_over_libraries()
+    gc.disable()  # the server turns it on when it has started: until then nearly all that is made stays
     return asyncio.run(_serve(options))
 
 

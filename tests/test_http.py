@@ -1,6 +1,8 @@
 """HTTP listeners over real sockets on loopback."""
 
 import asyncio
+import subprocess
+import sys
 
 import aiohttp
 import pytest
@@ -118,3 +120,12 @@ async def test_a_handler_that_fails_is_logged(caplog: pytest.LogCaptureFixture) 
     assert (await get(listeners, "/health"))[0] == 500
     await listeners.remove(ADDRESS, "/health", fails)
     assert [str(record.exc_info and record.exc_info[1]) for record in caplog.records] == ["a bug"]
+
+
+def test_importing_early_happens_beside_other_work() -> None:
+    script = (
+        "import sys, threading\nfrom pydns.http import import_early\nimport_early()\n"
+        "[one.join() for one in threading.enumerate() if one.name == 'import']\nprint('aiohttp.web' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"

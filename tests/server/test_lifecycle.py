@@ -61,6 +61,7 @@ class Scene:
 def collector_as_before() -> Iterator[None]:
     before = gc.get_threshold()
     yield
+    gc.enable()
     gc.unfreeze()
     gc.set_threshold(*before)
 
@@ -234,11 +235,13 @@ async def test_a_fatal_error_ends_it_at_once_with_status_1(scene: Scene) -> None
 
 
 async def test_what_stays_is_kept_from_the_garbage_collector(scene: Scene) -> None:
-    """What a reload left over is not: it goes with the next collection."""
+    """What a reload left over is not: it goes with the next collection, which the start leaves to it."""
     scene.will_make("a")
     scene.will_make("b")
+    gc.disable()
     running = asyncio.ensure_future(scene.server.run())
     await until(lambda: gc.get_freeze_count() > 0)
+    assert gc.isenabled()
     first = weakref.ref(scene.server.instance)
     vars(first())["itself"] = first()  # only a collection finds a cycle
     await scene.server.reload()
