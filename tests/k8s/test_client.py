@@ -3,9 +3,12 @@
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator
+import ssl
+import subprocess
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import yaml
@@ -53,15 +56,15 @@ class Api:
 
 
 @asynccontextmanager
-async def serving() -> AsyncIterator[Api]:
+async def serving(tls: ssl.SSLContext | None = None) -> AsyncIterator[Api]:
     api = Api()
     application = web.Application()
     application.router.add_get("/{path:.*}", api.answer)
     runner = web.AppRunner(application, shutdown_timeout=0)
     await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls).start()
     host, port = runner.addresses[0][:2]
-    api.url = f"http://{host}:{port}"
+    api.url = f"{'https' if tls else 'http'}://{host}:{port}"
     yield api
     api.ended.set()
     await runner.cleanup()
@@ -107,12 +110,72 @@ async def test_nobody_listens() -> None:
     assert requests.codes == ["<error>"]
 
 
-def write_kubeconfig(path: Path, server: str, **user: object) -> str:
+class Pair(NamedTuple):
+    """The files of a certificate for `NAME` alone and of its key."""
+
+    certificate: Path
+    key: Path
+
+
+NAME = "api.example.com"
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    folder = tmp_path_factory.mktemp("tls")
+    pair = Pair(folder / "cert.pem", folder / "key.pem")
+    words = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    words += ["-subj", "/CN=x", "-addext", f"subjectAltName=DNS:{NAME}", "-keyout", str(pair.key)]
+    subprocess.run([*words, "-out", str(pair.certificate)], check=True, capture_output=True)
+    return pair
+
+
+def mutual(pair: Pair) -> ssl.SSLContext:
+    """Shows the certificate, and wants to see it."""
+    server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=pair.certificate)
+    server.load_cert_chain(*pair)
+    server.verify_mode = ssl.CERT_REQUIRED
+    return server
+
+
+@pytest.mark.parametrize(
+    ("cluster", "status"),
+    [
+        ({"certificate-authority": "cert.pem", "tls-server-name": NAME}, 200),
+        ({"insecure-skip-tls-verify": True}, 200),
+        ({"certificate-authority": "cert.pem"}, None),
+        ({"tls-server-name": NAME}, None),
+    ],
+    ids=["the API's name and CA", "anything goes", "another name", "another CA"],
+)
+async def test_whom_the_client_trusts(pair: Pair, cluster: dict[str, object], status: int | None) -> None:
+    user = {"client-certificate": "cert.pem", "client-key": "key.pem"}
+    async with serving(mutual(pair)) as api:
+        kubeconfig = write_kubeconfig(pair.certificate.parent, api.url, cluster, **user)
+        client = await connect(Connection(kubeconfig=kubeconfig, context="here"), Observer())
+        if status:
+            assert await body(client, "/") == (status, b"one")
+        else:
+            with pytest.raises(TransportError, match="certificate"):
+                await body(client, "/")
+        await client.close()
+
+
+async def test_the_client_shows_its_certificate(pair: Pair) -> None:
+    async with serving(mutual(pair)) as api:
+        kubeconfig = write_kubeconfig(pair.certificate.parent, api.url, {"insecure-skip-tls-verify": True})
+        client = await connect(Connection(kubeconfig=kubeconfig, context="here"), Observer())
+        with pytest.raises(TransportError):
+            await body(client, "/")
+        await client.close()
+
+
+def write_kubeconfig(path: Path, server: str, cluster: Mapping[str, object] = {}, /, **user: object) -> str:
     config = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [
-            {"name": "c", "cluster": {"server": server}},
+            {"name": "c", "cluster": {"server": server, **cluster}},
             {"name": "nowhere", "cluster": {"server": "http://127.0.0.1:1"}},
         ],
         "users": [{"name": "u", "user": user}],
