@@ -86,7 +86,8 @@ class Draft:
             )
             for address, (zones, blocks) in self._by_address(chains).items()
         }
-        return Instance(self.blocks, self.plugins, listeners)
+        own = [plugin for plugin in self.plugins if not (plugin.once and self.process.worker)]
+        return Instance(self.blocks, own, listeners)
 
     def _check_transports(self) -> None:
         for block in self.blocks:
@@ -163,11 +164,15 @@ def _end_of_chain(name: str) -> Serve:
 
 
 def _settings(blocks: Sequence[Block]) -> Settings:
-    """What the blocks of one listener say together: of each setting the last one that is not the default."""
+    """What the blocks of one listener say together: of each setting the last one that is not the default.
+
+    The number of its sockets is what the first block says (CoreDNS ``dnsserver/register.go``, ``MakeServers``).
+    """
     settings = Settings()
     for block in blocks:
         for each in fields(Settings):
             value = getattr(block.settings, each.name)
             if value != each.default:
                 setattr(settings, each.name, value)
+    settings.sockets = blocks[0].settings.sockets
     return settings

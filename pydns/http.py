@@ -102,6 +102,13 @@ class HttpListeners:
         return listener
 
 
+class NoHttpListeners(HttpListeners):
+    """Of a process that shows nothing over HTTP: another one does so for it."""
+
+    async def add(self, address: str, path: str, handler: Handler) -> None:
+        """Leave it to the other process."""
+
+
 def _worded(error: OSError | UnicodeError, address: str) -> str:
     """What keeps ``address`` from being opened; a UnicodeError says that its host cannot be a name."""
     if isinstance(error, socket.gaierror | UnicodeError):

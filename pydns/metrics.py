@@ -7,13 +7,14 @@ Counters and histograms are our own: prometheus-client's lock themselves for thr
 times the cost, and its histograms cannot take a value several times at once, which replayed answers need.
 """
 
+import os
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import TypeVar
 
 from prometheus_client import CollectorRegistry, Gauge, disable_created_metrics
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 from prometheus_client.gc_collector import GCCollector
 from prometheus_client.platform_collector import PlatformCollector
@@ -62,6 +63,11 @@ class Counter:
         """Count ``times`` more in a family without labels."""
         self.labels().inc(times)
 
+    def rows(self) -> Iterator[tuple[tuple[str, ...], list[float]]]:
+        """Label values, and the count in a list of its own."""
+        for values, count in self._counts.items():
+            yield values, [count.value]
+
     def collect(self) -> Iterator[CounterMetricFamily]:
         """What prometheus-client's registry asks for."""
         family = CounterMetricFamily(self.name, self.help, labels=self.label_names)
@@ -84,6 +90,11 @@ class Series:
         """Count ``value``, ``times`` times."""
         self.counts[bisect_left(self._bounds, value)] += times
         self.sum += value * times
+
+    def add(self, counts: Sequence[int], total: float) -> None:
+        """Count what was observed elsewhere: how many in each bucket, and the sum of their values."""
+        self.counts = [mine + others for mine, others in zip(self.counts, counts, strict=True)]
+        self.sum += total
 
 
 class Histogram:
@@ -109,6 +120,11 @@ class Histogram:
         """Count ``value``, ``times`` times, in a family without labels."""
         self.labels().observe(value, times)
 
+    def rows(self) -> Iterator[tuple[tuple[str, ...], list[float]]]:
+        """Label values, and the counts of the buckets with the sum of the values behind them."""
+        for values, series in self._series.items():
+            yield values, [*series.counts, series.sum]
+
     def collect(self) -> Iterator[HistogramMetricFamily]:
         """What prometheus-client's registry asks for."""
         family = HistogramMetricFamily(self.name, self.help, labels=self.label_names)
@@ -126,16 +142,25 @@ class Metrics:
         self.registry = CollectorRegistry()
         self._families: dict[str, Counter | Gauge | Histogram] = {}
         self._before: list[Callable[[], None]] = []
-        for collector in (ProcessCollector, PlatformCollector, GCCollector):
+        self._adding_up: list[Gauge] = []
+        self.workers: set[int] = set()
+        """IDs of the processes whose memory, CPU time and files count as this one's."""
+        self.registry.register(_Processes(self.workers))
+        for collector in (PlatformCollector, GCCollector):
             collector(registry=self.registry)
 
     def counter(self, name: str, help: str, labels: Sequence[str] = ()) -> Counter:
         """A counter; ``name`` ends in ``_total``."""
         return self._known(name, Counter) or self._add(name, Counter(PREFIX + name, help, labels))
 
-    def gauge(self, name: str, help: str, labels: Sequence[str] = ()) -> Gauge:
-        """A gauge."""
-        return self._known(name, Gauge) or self._add(name, Gauge(PREFIX + name, help, labels, registry=None))
+    def gauge(self, name: str, help: str, labels: Sequence[str] = (), *, adds_up: bool = False) -> Gauge:
+        """A gauge; of several processes that serve together the sum is shown where it ``adds_up``."""
+        gauge = self._known(name, Gauge)
+        if gauge is None:
+            gauge = self._add(name, Gauge(PREFIX + name, help, labels, registry=None))
+            if adds_up:
+                self._adding_up.append(gauge)
+        return gauge
 
     def histogram(self, name: str, help: str, labels: Sequence[str], buckets: Sequence[float]) -> Histogram:
         """A histogram; ``buckets`` are upper bounds in rising order, ``+Inf`` is added."""
@@ -160,8 +185,50 @@ class Metrics:
         """Take back a `before_exposition`."""
         self._before.remove(callback)
 
+    def counted(self) -> list[Counter | Histogram]:
+        """All counters and histograms, up to date."""
+        self._bring_up_to_date()
+        return [family for family in self._families.values() if not isinstance(family, Gauge)]
+
+    def adding_up(self) -> Sequence[Gauge]:
+        """The gauges that add up."""
+        return self._adding_up
+
     def exposition(self) -> bytes:
         """All families in the Prometheus text format."""
+        self._bring_up_to_date()
+        return generate_latest(self.registry)
+
+    def _bring_up_to_date(self) -> None:
         for callback in self._before:
             callback()
-        return generate_latest(self.registry)
+
+
+class _Processes:
+    """``process_*`` of this process, with memory, files and CPU time of others added, also of those that have ended."""
+
+    def __init__(self, others: Collection[int]) -> None:
+        self._others = others
+
+    def collect(self) -> Iterator[Metric]:
+        """What prometheus-client's registry asks for."""
+        families = {family.name: family for family in _of_process("self")}
+        for number in self._others:
+            for family in _of_process(number):
+                if family.name in _ADDED:
+                    _add_value(families[family.name], family.samples[0].value)
+        if "process_cpu_seconds" in families:
+            ended = os.times()
+            _add_value(families["process_cpu_seconds"], ended.children_user + ended.children_system)
+        yield from families.values()
+
+
+_ADDED = ("process_virtual_memory_bytes", "process_resident_memory_bytes", "process_cpu_seconds", "process_open_fds")
+
+
+def _of_process(number: int | str) -> Iterable[Metric]:
+    return ProcessCollector(pid=lambda: number, registry=None).collect()
+
+
+def _add_value(family: Metric, value: float) -> None:
+    family.samples = [sample._replace(value=sample.value + value) for sample in family.samples]

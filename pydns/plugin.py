@@ -20,7 +20,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, cast, runtime_checkable
@@ -201,6 +201,8 @@ class Settings:
     """Seconds that a TCP client may leave replies unread."""
     idle_timeout: float = 10.0
     """Seconds that a TCP connection may be silent."""
+    sockets: int = 1
+    """Sockets of each kind for an address, each served by a process of its own if there are several (*multisocket*)."""
 
 
 class Changes:
@@ -221,6 +223,17 @@ class Changes:
             listener(tags)
 
 
+class Workers:
+    """The worker processes as plugins of the parent see them; here, that there are none."""
+
+    async def collect(self) -> None:
+        """Add what they counted to the process's metrics."""
+
+    def not_ready(self) -> Collection[str]:
+        """The names of plugins that are not ready in one of them."""
+        return ()
+
+
 @dataclass
 class Process:
     """What all server blocks share, also over reloads.
@@ -239,10 +252,16 @@ class Process:
     kubeconfig: Path | None = None
     manifests: tuple[Path, ...] = ()
     changes: Changes = field(default_factory=Changes)
+    worker: bool = False
+    """Whether this is one of several processes that serve what their parent has read, watched and opened."""
+    common: int = 0
+    """A random number, another one for each configuration, that a parent and its workers have in common."""
     fatal: Callable[[], None] = lambda: None
     """Ends the process with exit status 1 after a fatal log line."""
     reload: Callable[[], Awaitable[bool]] | None = None
     """Replaces the running configuration by the Corefile as it is now; False where that failed."""
+    workers: Workers = field(default_factory=Workers)
+    """What the worker processes have to tell."""
     _shared: dict[type, Any] = field(default_factory=dict)
 
     def shared(self, kind: type[P]) -> P:
@@ -287,6 +306,8 @@ class Plugin:
     """Whether further lines in one block are left out with a warning instead of being an error."""
     replay_safe: ClassVar[bool] = False
     """Whether a reply may be sent again without calling this plugin."""
+    once: ClassVar[bool] = False
+    """Whether it works for the process as a whole: of several only the parent starts it."""
     any_class: ClassVar[bool] = False
     """Whether its presence opens the listener to classes other than IN."""
 
@@ -356,6 +377,22 @@ class Ready(Protocol):
     name: ClassVar[str]
 
     def is_ready(self) -> bool: ...
+
+
+@runtime_checkable
+class Feeds(Protocol):
+    """A plugin whose data come from outside: a parent fetches them and feeds the same plugin of each worker process."""
+
+    name: ClassVar[str]
+
+    def snapshot(self) -> Iterator[bytes]:
+        """All data as they are at this call, in pieces; made of them when they are asked for."""
+
+    def follow(self, tell: Callable[[bytes], None]) -> None:
+        """Tell each change from now on, in the loop iteration that applies it."""
+
+    def take(self, piece: bytes) -> None:
+        """Apply, in a worker, what the parent's plugin gave."""
 
 
 @runtime_checkable

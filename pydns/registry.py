@@ -32,6 +32,7 @@ PLUGINS: dict[str, str] = {
     "log": "log:Log",
     "loop": "loop:Loop",
     "metadata": "metadata:Metadata",
+    "multisocket": "multisocket:Multisocket",
     "prometheus": "prometheus:Prometheus",
     "ready": "ready:Ready",
     "reload": "reload:Reload",

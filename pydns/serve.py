@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import pickle
 import resource
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 from pydns import build, registry
 from pydns.corefile.keys import DEFAULT_PORT
 from pydns.corefile.parser import DEFAULT_FILE, Corefile
-from pydns.http import HttpListeners, import_early
+from pydns.http import HttpListeners, NoHttpListeners, import_early
 from pydns.log import Log, take_over_libraries
 from pydns.metrics import Metrics
 from pydns.plugin import Process
@@ -50,6 +51,7 @@ class Configuration:
         if any(line.name in registry.HTTP for block in corefile.blocks for line in block.lines):
             import_early()
         instance = build.build(corefile, self._process)
+        instance.recipe = pickle.dumps((corefile, self._options))
         for warning in corefile.warnings:
             _log.warning(warning)
         self._warn_of_unused_objects(instance)
@@ -86,13 +88,26 @@ def _raise_file_limit() -> None:
 
 
 async def _serve(options: Options) -> int:
-    process = Process(
+    process = _process(options, HttpListeners())
+    configuration = Configuration(options, process)
+    server = Server(process, configuration.make, quiet=options.quiet, pidfile=options.pidfile)
+    return await server.run()
+
+
+def _process(options: Options, http: HttpListeners) -> Process:
+    return Process(
         metrics=Metrics(),
-        http=HttpListeners(),
+        http=http,
         corefile=options.conf or DEFAULT_FILE,
         kubeconfig=options.kubeconfig,
         manifests=options.manifests,
     )
-    configuration = Configuration(options, process)
-    server = Server(process, configuration.make, quiet=options.quiet, pidfile=options.pidfile)
-    return await server.run()
+
+
+def worker_instance(recipe: bytes, common: int) -> tuple[Process, Instance]:
+    """What a worker process serves, made of its parent's `Instance.recipe`.  Raises CorefileError."""
+    corefile, options = pickle.loads(recipe)
+    process = _process(options, NoHttpListeners())
+    process.worker = True
+    process.common = common
+    return process, build.build(corefile, process)

@@ -150,6 +150,11 @@ class Store:
     def pods_by_ip(self, ip: str) -> tuple[Pod, ...]:
         return self._pods_by_ip.get(ip)
 
+    def objects(self) -> Iterator[Object]:
+        """All objects, kind by kind."""
+        for table in self._tables.values():
+            yield from table.objects.values()
+
     # changing
 
     def on_change(self, listener: Callable[[Change], None]) -> None:
@@ -192,6 +197,10 @@ class Store:
             self.remove(kind, key)
             yield
         self._unlisted.discard(kind)
+
+    def count_as_listed(self) -> None:
+        """Count all kinds as listed: what was put is all there is."""
+        self._unlisted.clear()
 
     def _touch(self, old: Object | None, new: Object | None) -> None:
         """Move the clocks as CoreDNS's kubernetes plugin does: any addition and removal, and some updates."""

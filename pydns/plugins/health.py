@@ -51,6 +51,7 @@ class HealthOptions(Options):
 
 class Health(Plugin):
     name = "health"
+    once = True
     options = HealthOptions
     repeatable = True
 

@@ -24,6 +24,7 @@ name the upstreams: `forward . 8.8.8.8`.
 import asyncio
 import socket
 from dataclasses import dataclass
+from random import Random
 
 from pydns.address import Address
 from pydns.corefile.options import Options
@@ -55,7 +56,8 @@ class Loop(Plugin):
     def __init__(self, block: Block, conf: LoopOptions) -> None:
         super().__init__(block, conf)
         self._zone = block.zones[0]
-        numbers = ".".join(str(self.process.random.getrandbits(BITS)) for _ in range(2))
+        luck = Random(f"{self.process.common} {self._address} {self._zone}")  # the same in all processes that serve
+        numbers = ".".join(str(luck.getrandbits(BITS)) for _ in range(2))
         self._qname = f"{numbers}.{self._zone.lstrip('.')}"
         self._seen = 0
         self._active = True
@@ -95,7 +97,9 @@ class Loop(Plugin):
         self._active = False
 
     async def _is_answered(self) -> bool:
-        """Send the query to ourselves; whether anything came back in time."""
+        """Send the query to ourselves; whether anything came back in time.  Of several processes the parent asks."""
+        if self.process.worker:
+            return False
         ident = self.process.random.getrandbits(16)
         query = pack(Message(ident, Flag.RD, question=Question(self._qname, Type.HINFO)))
         loop = asyncio.get_running_loop()

@@ -217,6 +217,7 @@ class Prometheus(Plugin):
         await self.process.http.remove(self._address, PATH, self._show)
 
     async def _show(self) -> tuple[int, str, bytes]:
+        await self.process.workers.collect()
         return 200, CONTENT_TYPE, self.process.metrics.exposition()
 
     def denies_alike(self, zone: str) -> bool:

@@ -23,6 +23,7 @@ as the server begins to stop, before *health* waits for its `lameduck`.
 When two blocks have a plugin of the same name, both are asked; CoreDNS asks the last one only.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from pydns.address import Address
@@ -57,9 +58,9 @@ class _Waiting:
     def remove(self, plugins: list[HasReadiness]) -> None:
         self._plugins = [plugin for plugin in self._plugins if plugin not in plugins]
 
-    def names(self) -> list[str]:
-        """The names of the plugins that are not ready, sorted."""
-        waiting = [plugin for plugin in self._plugins if not plugin.is_ready()]
+    def names(self, of_workers: Collection[str]) -> list[str]:
+        """The names of the plugins that are not ready, here or in worker processes, sorted."""
+        waiting = [plugin for plugin in self._plugins if not plugin.is_ready() or plugin.name in of_workers]
         if not self.continuously:
             self._plugins = waiting
         return sorted({plugin.name for plugin in waiting})
@@ -67,6 +68,7 @@ class _Waiting:
 
 class Ready(Plugin):
     name = "ready"
+    once = True
     options = ReadyOptions
 
     def __init__(self, block: Block, conf: ReadyOptions) -> None:
@@ -90,7 +92,7 @@ class Ready(Plugin):
         await self.process.http.remove(self._address, PATH, self._answer)
 
     async def _answer(self) -> tuple[int, str, bytes]:
-        names = ",".join(self._waiting.names())
+        names = ",".join(self._waiting.names(self.process.workers.not_ready()))
         if not names:
             return 200, PLAIN_TEXT, b"OK"
         self.log.info(f'Plugins not ready: "{names}"')

@@ -68,6 +68,7 @@ class _Watchers:
 
 class Reload(Plugin):
     name = "reload"
+    once = True
     options = ReloadOptions
     first_line_only = True
 

@@ -26,11 +26,15 @@ class StartError(Exception):
 
 @dataclass
 class Instance:
-    """``plugins`` stand in the order in which they start; ``listeners`` are by (host, port)."""
+    """``plugins`` stand in the order in which they start; ``listeners`` are by (host, port).
+
+    ``recipe`` is what a worker process needs to make the same; only whoever makes instances knows what is in it.
+    """
 
     blocks: Sequence[Block]
     plugins: Sequence[Plugin]
     listeners: Mapping[Address, Listener]
+    recipe: bytes = b""
 
     async def start(self) -> None:
         """Start all plugins; those already started are stopped again where one fails.  Raises StartError."""
@@ -70,13 +74,25 @@ class Instance:
     def debug(self) -> bool:
         return any(block.settings.debug for block in self.blocks)
 
+    @property
+    def workers(self) -> int:
+        """How many worker processes are to serve it; 0: this process serves it."""
+        most = max((listener.settings.sockets for listener in self.listeners.values()), default=1)
+        return most if most > 1 else 0
+
     def banner(self) -> Iterator[str]:
-        """CoreDNS's line for each zone of each address."""
-        for (host, port), listener in self.listeners.items():
-            for zone in sorted(listener.dispatcher.zones):
-                if not _is_preferred(zone):
-                    yield f'Warning: Domain "{zone}" does not follow RFC1035 preferred syntax'
-                yield f"{zone}:{port} on {host}" if host else f"{zone}:{port}"
+        """CoreDNS's line for each zone of each address, once for each of its sockets."""
+        for address, listener in self.listeners.items():
+            for _ in range(listener.settings.sockets):
+                yield from _zones(address, listener)
+
+
+def _zones(address: Address, listener: Listener) -> Iterator[str]:
+    host, port = address
+    for zone in sorted(listener.dispatcher.zones):
+        if not _is_preferred(zone):
+            yield f'Warning: Domain "{zone}" does not follow RFC1035 preferred syntax'
+        yield f"{zone}:{port} on {host}" if host else f"{zone}:{port}"
 
 
 async def _stop(plugins: Sequence[Plugin]) -> None:

@@ -26,9 +26,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pydns import log
-from pydns.plugin import Address, Process
+from pydns.plugin import Address, Process, Workers
 from pydns.server.endpoint import Endpoint
 from pydns.server.instance import Instance, StartError
+from pydns.server.tally import Adder
+from pydns.server.workers import Crew
 from pydns.version import version_lines
 
 GC_THRESHOLD = 10_000
@@ -49,6 +51,7 @@ class Server:
     quiet: bool = False
     pidfile: Path | None = None
     instance: Instance | None = None
+    crew: Crew | None = None
     endpoints: dict[Address, Endpoint] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -56,6 +59,7 @@ class Server:
         self._exit: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._stopping = False
+        self._adder = Adder(self.process.metrics)
         self._reload_failed = self.process.metrics.counter(
             "reload_failed_total", "Counter of the number of failed reload attempts."
         )
@@ -73,7 +77,7 @@ class Server:
             except Errors as error:
                 print(error, file=sys.stderr)
                 return 1
-            _set_apart()
+            set_apart()
         status = await self._exit
         if self.instance is not None and not self._stopping:
             await self.instance.stop()
@@ -82,21 +86,37 @@ class Server:
 
     async def start(self) -> None:
         """Start plugins, open sockets, say so.  Raises one of `Errors`; nothing is started then."""
-        instance = self.make()
+        instance = self._make()
         log.OUTPUT.debug = instance.debug
         await instance.start()
         try:
             self.endpoints = _bind(instance, {})
-        except OSError:
+            self.crew = await self._serve(instance, self.endpoints.values())
+        except Errors:
+            _close(self.endpoints)
             await instance.stop()
             raise
-        for endpoint in self.endpoints.values():
-            await endpoint.serve()
+        self.process.workers = self.crew or Workers()
         self.instance = instance
         self._print(instance.banner())
         await instance.serving()
         self._print(version_lines())
         self._write_pidfile()
+
+    def _make(self) -> Instance:
+        self.process.common = self.process.random.getrandbits(64)
+        return self.make()
+
+    async def _serve(self, instance: Instance, endpoints: Iterable[Endpoint]) -> Crew | None:
+        """Have everything answered by ``instance``: in this process, or by workers, which are returned."""
+        if instance.workers:
+            crew = Crew(instance, list(endpoints), self.process, self._adder)
+            await crew.start()
+            return crew
+        for endpoint in endpoints:
+            endpoint.listener = instance.listeners[endpoint.address]
+            await endpoint.serve()
+        return None
 
     async def reload(self) -> bool:
         """Replace the configuration by what ``make`` makes now; False, and nothing is changed, where that fails.
@@ -108,17 +128,16 @@ class Server:
                 return False
             _log.info("Reloading")
             try:
-                new = self.make()
+                new = self._make()
                 await new.start()
             except Errors as error:
                 return self._reload_fails(error)
             try:
-                added = _bind(new, self.endpoints)
-            except OSError as error:
+                await self._replace(new)
+            except Errors as error:
                 await new.stop()
                 return self._reload_fails(error)
-            await self._swap(new, added)
-            _set_apart()
+            set_apart()
             _log.info("Reloading complete")
             return True
 
@@ -127,26 +146,43 @@ class Server:
         self._reload_failed.inc()
         return False
 
-    async def _swap(self, new: Instance, added: dict[Address, Endpoint]) -> None:
+    async def _replace(self, new: Instance) -> None:
+        """Have ``new`` serve, then retire what served before.  Raises one of `Errors`; nothing is changed then."""
+        before = {address: len(endpoint.sets) for address, endpoint in self.endpoints.items()}
+        added = _bind(new, self.endpoints)
+        stays = {address: endpoint for address, endpoint in self.endpoints.items() if address in new.listeners}
+        try:
+            crew = await self._serve(new, [*stays.values(), *added.values()])
+        except Errors:
+            _close(added)
+            _shrink(self.endpoints, before)
+            raise
+        await self._swap(new, crew, stays | added)
+
+    async def _swap(self, new: Instance, crew: Crew | None, endpoints: dict[Address, Endpoint]) -> None:
         old, self.instance = self.instance, new
+        old_crew, self.crew = self.crew, crew
+        removed = [endpoint for address, endpoint in self.endpoints.items() if address not in endpoints]
+        self.endpoints = endpoints
+        self.process.workers = crew or Workers()
         log.OUTPUT.debug = new.debug
-        removed = [self.endpoints.pop(address) for address in list(self.endpoints) if address not in new.listeners]
-        for address, endpoint in self.endpoints.items():
+        for address, endpoint in endpoints.items():
+            endpoint.leave(new.listeners[address].settings.sockets)
+            if crew is not None:
+                endpoint.pause()
             endpoint.listener = new.listeners[address]
-        for endpoint in added.values():
-            await endpoint.serve()
-        self.endpoints |= added
         await new.serving()
         if old is not None:
-            await _retire(old, removed)
+            await _retire(old, removed, old_crew)
+        _shrink(endpoints, {address: listener.settings.sockets for address, listener in new.listeners.items()})
 
     async def stop(self) -> None:
         """Lameduck, then the sockets, then the plugins."""
         async with self._changing:
             if self.instance is not None:
                 await self.instance.lameduck()
-                await _retire(self.instance, self.endpoints.values())
-            self.instance = None
+                await _retire(self.instance, self.endpoints.values(), self.crew)
+            self.instance = self.crew = None
             self.endpoints = {}
 
     # Signals.
@@ -195,6 +231,8 @@ class Server:
             endpoint.stop()
             endpoint.close()
         self.endpoints.clear()
+        if self.crew is not None:
+            self.crew.kill()
         if self.instance is not None:
             self.instance.cancel()
         self._set_exit(1)
@@ -231,7 +269,7 @@ class Server:
             self.pidfile.unlink(missing_ok=True)
 
 
-def _set_apart() -> None:
+def set_apart() -> None:
     """Have the garbage collector pass over all that there is now: it lives as long as the configuration.
 
     It would look at modules and cluster again and again and hold up every query meanwhile, and at the queries in flight
@@ -247,27 +285,50 @@ def _set_apart() -> None:
 
 
 def _bind(instance: Instance, existing: Mapping[Address, Endpoint]) -> dict[Address, Endpoint]:
-    """Endpoints that hold the addresses which no existing one has.  Raises OSError; none is held then."""
+    """Endpoints that hold the addresses which no existing one has; all get the sockets that ``instance`` wants.
+
+    Raises OSError; no address and no set of sockets is added then.
+    """
     bound: dict[Address, Endpoint] = {}
+    before = {address: len(endpoint.sets) for address, endpoint in existing.items()}
     try:
         for address, listener in instance.listeners.items():
-            if address in existing:
-                continue
-            neighbours = [other for other in (*existing.values(), *bound.values()) if other.address[1] == address[1]]
-            bound[address] = Endpoint(address, listener)
-            bound[address].bind(neighbours)
+            neighbours = [
+                other
+                for other in (*existing.values(), *bound.values())
+                if other.address[1] == address[1] and other.address != address
+            ]
+            endpoint = existing.get(address)
+            if endpoint is None:
+                endpoint = bound[address] = Endpoint(address, listener)
+                endpoint.bind(neighbours)
+            endpoint.grow(listener.settings.sockets, neighbours)
     except OSError:
-        for endpoint in bound.values():
-            endpoint.close()
+        _close(bound)
+        _shrink(existing, before)
         raise
     return bound
 
 
-async def _retire(instance: Instance, endpoints: Iterable[Endpoint]) -> None:
-    """Stop a configuration and the endpoints that nobody takes over."""
+def _shrink(endpoints: Mapping[Address, Endpoint], counts: Mapping[Address, int]) -> None:
+    """Give up the sets of sockets behind the first ``counts`` of each endpoint."""
+    for address, endpoint in endpoints.items():
+        endpoint.leave(counts[address])
+        endpoint.shrink(counts[address])
+
+
+def _close(endpoints: Mapping[Address, Endpoint]) -> None:
+    for endpoint in endpoints.values():
+        endpoint.close()
+
+
+async def _retire(instance: Instance, endpoints: Iterable[Endpoint], crew: Crew | None) -> None:
+    """Stop a configuration, its workers, and the endpoints that nobody takes over."""
     endpoints = list(endpoints)
     for endpoint in endpoints:
         endpoint.stop()
+    if crew is not None:
+        await crew.finish()
     await instance.finish()
     for endpoint in endpoints:
         endpoint.close()

@@ -19,7 +19,7 @@ class Counters:
         def total(name: str, help: str) -> Count:
             return metrics.counter(f"cache_{name}_total", help, _LABELS).labels(*labels)
 
-        entries = metrics.gauge("cache_entries", "The number of elements in the cache.", _LABELS_OF_KIND)
+        entries = metrics.gauge("cache_entries", "The number of elements in the cache.", _LABELS_OF_KIND, adds_up=True)
         hits = metrics.counter("cache_hits_total", "The count of cache hits.", _LABELS_OF_KIND)
         evictions = metrics.counter("cache_evictions_total", "The count of cache evictions.", _LABELS_OF_KIND)
         self.requests = total("requests", "The count of cache requests.")

@@ -66,7 +66,7 @@ cluster.local:53 {
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import ClassVar, Self
 
@@ -74,6 +74,7 @@ from pydns.corefile.line import Line
 from pydns.dns.message import Denial, Message
 from pydns.dns.name import is_below, is_reverse, longest_zone
 from pydns.dns.types import Flag, Rcode, Type
+from pydns.k8s.feed import FedSource, Feeder
 from pydns.k8s.source import Source, SourceError
 from pydns.k8s.store import Change
 from pydns.net import interface_addresses
@@ -109,6 +110,7 @@ class Kubernetes(Plugin):
         self.answers = Answers(self.store, conf, self._tags, self.zones, self.primary)
         self._denials = {zone: self._denial(zone) for zone in self.zones}
         self.store.on_change(self._publish)
+        self._feeder: Feeder | None = None
 
     def _denial(self, zone: str) -> Denial | None:
         """Consent to deny names in ``zone`` alike: where all below it are of this zone, and none is passed on."""
@@ -154,11 +156,30 @@ class Kubernetes(Plugin):
         return tuple(one.address.partition("%")[0] for one in found if not one.is_loopback)
 
     async def stop(self) -> None:
+        if self._feeder is not None:
+            await self._feeder.stop()
         await self.source.stop()
 
     def is_ready(self) -> bool:
         """Whether all objects are known."""
         return self.store.synced
+
+    def snapshot(self) -> Iterator[bytes]:
+        """See `pydns.plugin.Feeds`."""
+        return self._feed().snapshot()
+
+    def follow(self, tell: Callable[[bytes], None]) -> None:
+        """See `pydns.plugin.Feeds`."""
+        self._feed().follow(tell)
+
+    def _feed(self) -> Feeder:
+        self._feeder = self._feeder or Feeder(self.source)
+        return self._feeder
+
+    def take(self, piece: bytes) -> None:
+        """See `pydns.plugin.Feeds`."""
+        assert isinstance(self.source, FedSource)
+        self.source.take(piece)
 
     def _publish(self, change: Change) -> None:
         self.process.changes.publish(self._tags.of(change))

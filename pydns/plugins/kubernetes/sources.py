@@ -1,4 +1,5 @@
-"""Where a *kubernetes* plugin's objects come from: what the command line says, else what the Corefile says.
+"""Where a *kubernetes* plugin's objects come from: what the command line says, else what the Corefile says;
+in a worker process from its parent.
 
 It does not know DNS.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 from pydns.k8s.client import Connection
 from pydns.k8s.cluster import ApiSource
+from pydns.k8s.feed import FedSource
 from pydns.k8s.source import Interest, Observer, Source
 from pydns.plugin import Process
 from pydns.plugins.kubernetes.options import KubernetesOptions
@@ -15,6 +17,8 @@ from pydns.plugins.kubernetes.options import KubernetesOptions
 def make_source(process: Process, options: KubernetesOptions, observer: Observer) -> Source:
     """A source that is not started yet."""
     wanted = interest(options)
+    if process.worker:
+        return FedSource(wanted, process.wall)
     if process.manifests:
         from pydns.k8s.manifests import ManifestSource  # a Pod needs neither YAML nor watched files
 
