@@ -44,7 +44,7 @@ class Worker:
     """What a worker does with each message of its parent."""
 
     def __init__(self) -> None:
-        self._channel: Channel[ToWorker] = Channel(ToWorker, self._take, lambda: os._exit(0))
+        self._channel: Channel[ToWorker] = Channel(ToWorker, self._take, self._lost)
         self._tasks = Tasks()
         self._done = asyncio.Event()
         self._instance: Instance | None = None
@@ -87,6 +87,10 @@ class Worker:
             endpoint = Endpoint((host, port), self._instance.listeners[host, port])
             endpoint.adopt(Sockets.of_numbers(numbers))
             self._endpoints.append(endpoint)
+
+    def _lost(self) -> None:
+        """The parent has gone, or everything was told to it."""
+        os._exit(0 if self._done.is_set() else 1)
 
     def _fail(self, error: Exception) -> None:
         self._channel.send(Failed(str(error)))

@@ -7,7 +7,7 @@ import pytest
 
 from pydns.corefile.line import CorefileError
 from pydns.corefile.options import Options
-from pydns.plugin import Block, Plugin
+from pydns.plugin import Block, Plugin, Workers
 from pydns.plugins.ready import Ready
 from tests.support import make_block, make_plugin
 
@@ -85,6 +85,23 @@ async def test_ready_once_is_ready_unless_monitored(options: str, later: tuple[i
     assert await get(plugin) == (200, "OK")
     kubernetes.ready = False
     assert await get(plugin) == later
+    await plugin.stop()
+
+
+async def test_a_plugin_is_ready_once_it_is_so_in_all_workers() -> None:
+    class Busy(Workers):
+        names: tuple[str, ...] = ("kubernetes",)
+
+        def not_ready(self) -> tuple[str, ...]:
+            return self.names
+
+    block = make_block()
+    block.process.workers = workers = Busy()
+    make_plugin(Kubernetes, "kubernetes", block).ready = True
+    plugin = await started(block)
+    assert await get(plugin) == (503, "kubernetes")
+    workers.names = ()
+    assert await get(plugin) == (200, "OK")
     await plugin.stop()
 
 

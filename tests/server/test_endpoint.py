@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -137,4 +138,105 @@ async def test_an_endpoint_may_be_closed_before_it_served() -> None:
     endpoint = Endpoint(("127.0.0.1", free_port()), make_listener())
     endpoint.close()
     endpoint.bind()
+    endpoint.close()
+
+
+# Several sets of sockets.
+
+
+def clients(port: int, host: str = "127.0.0.1", number: int = 64) -> list[UdpClient]:
+    found = [UdpClient(host, port) for _ in range(number)]
+    for client in found:
+        client.send(packet())
+    return found
+
+
+@pytest.mark.parametrize("host", ["", "127.0.0.1"])
+async def test_the_kernel_spreads_clients_over_the_sets(host: str) -> None:
+    endpoint = Endpoint((host, free_port()), make_listener())
+    endpoint.bind()
+    endpoint.grow(3)
+    asking = clients(endpoint.address[1])
+    servers = [Endpoint(endpoint.address, make_listener()) for _ in range(3)]
+    for server, sockets in zip(servers, endpoint.sets, strict=True):
+        assert select.select(sockets.datagrams + sockets.single, [], [], 0)[0], "each set has some"
+        server.adopt(sockets.duplicate())
+        await server.serve()
+    for client in asking:
+        assert parse(await client.receive()).answer
+        client.sock.close()
+    async with await TcpClient.connect(endpoint.address[1]) as connection:
+        assert parse(await connection.ask(packet())).answer
+    for each in (*servers, endpoint):
+        each.stop()
+        each.close()
+
+
+@pytest.mark.parametrize("host", ["", "127.0.0.1", "::1"])
+async def test_a_set_that_was_left_keeps_what_it_holds_and_gets_no_more(host: str) -> None:
+    endpoint = Endpoint((host, free_port()), make_listener())
+    endpoint.bind()
+    endpoint.grow(2)
+    asking = clients(endpoint.address[1], host or "127.0.0.1")
+    endpoint.leave(1)
+    asking += clients(endpoint.address[1], host or "127.0.0.1")
+    left = Endpoint(endpoint.address, make_listener())
+    left.adopt(endpoint.sets[1].duplicate())
+    await left.serve()
+    left.stop()
+    await left.listener.finish()
+    left.close()
+    endpoint.shrink(1)
+    await endpoint.serve()
+    for client in asking:
+        assert parse(await client.receive()).answer
+        client.sock.close()
+    endpoint.stop()
+    endpoint.close()
+
+
+@pytest.mark.parametrize("count", [1, 2])
+async def test_an_endpoint_with_several_sets_has_its_port_for_itself(count: int) -> None:
+    endpoint = Endpoint(("", free_port()), make_listener())
+    endpoint.bind()
+    endpoint.grow(2)
+    endpoint.leave(count)
+    endpoint.shrink(count)
+    for host in ("", "127.0.0.1"):
+        with pytest.raises(OSError, match="address already in use"):
+            Endpoint((host, endpoint.address[1]), make_listener()).bind()
+    endpoint.close()
+
+
+async def test_neighbours_with_several_sets() -> None:
+    port = free_port()
+    first, second = Endpoint(("127.0.0.1", port), make_listener()), Endpoint(("", port), make_listener())
+    first.bind()
+    first.grow(2)
+    second.bind([first])
+    second.grow(3, [first])
+    first.grow(3, [second])
+    assert [len(each.sets) for each in (first, second)] == [3, 3]
+    asking = clients(port)
+    held = [bool(select.select(sockets.datagrams, [], [], 0)[0]) for sockets in first.sets]
+    assert held == [True] * 3, "the group is whole"
+    for client in asking:
+        client.sock.close()
+    first.close()
+    second.close()
+
+
+async def test_whoever_pauses_leaves_its_sockets_open() -> None:
+    endpoint = Endpoint(("127.0.0.1", free_port()), make_listener())
+    endpoint.bind()
+    await endpoint.serve()
+    endpoint.pause()
+    with UdpClient(*endpoint.address) as client:
+        client.send(packet())
+        async with await TcpClient.connect(endpoint.address[1]) as connection:
+            connection.send(packet())
+            await endpoint.serve()
+            assert parse(await client.receive()).answer
+            assert parse(await connection.receive()).answer
+    endpoint.stop()
     endpoint.close()
