@@ -151,8 +151,8 @@ CONFIGURATION = {
         "`apiserver_qps` is a decimal number; CoreDNS also takes `0x1p4`, and refuses what exceeds 32 bits."
     ),
     "one-server-a-port": (
-        "A port that another process serves is an error; CoreDNS shares it (SO_REUSEPORT), so that two servers with "
-        "different data may answer in turn."
+        "A port that another process serves is an error, whatever *multisocket* says; CoreDNS shares it "
+        "(SO_REUSEPORT), so that two servers with different data may answer in turn."
     ),
     "plugin-list": (
         "`-plugins` lists the plugins that are served, `-version` and the start-up lines say `pydns-VERSION` and the "
@@ -197,6 +197,10 @@ UNSEEN = {
     "lists-in-pages": (
         "Where the API has no streaming lists, objects are listed in pages and as of now; CoreDNS lists all at once "
         "from the API server's cache (`resourceVersion=0`)."
+    ),
+    "processes-for-sockets": (
+        "Each socket of *multisocket* is served by a process with a *cache*, TCP connections, and upstreams of its own; "
+        "in CoreDNS all sockets share one process, and a reload keeps connections open."
     ),
     "ready-asks-all": ("*ready* asks the plugins of all blocks; CoreDNS only the last of each name."),
     "record-order": (
