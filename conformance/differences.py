@@ -199,8 +199,8 @@ UNSEEN = {
         "from the API server's cache (`resourceVersion=0`)."
     ),
     "processes-for-sockets": (
-        "Each socket of *multisocket* is served by a process with a *cache*, TCP connections, and upstreams of its own; "
-        "in CoreDNS all sockets share one process, and a reload keeps connections open."
+        "Each socket of *multisocket* is served by a process with a *cache*, TCP connections, and upstreams of its "
+        "own; in CoreDNS all sockets share one process, and a reload keeps connections open."
     ),
     "ready-asks-all": ("*ready* asks the plugins of all blocks; CoreDNS only the last of each name."),
     "record-order": (

@@ -7,6 +7,7 @@ as long as the parent: the end of the socket pair is its own.  Signals are the p
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -148,6 +149,7 @@ def main() -> None:
     for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
     log.take_over_libraries()
+    gc.disable()  # until it serves; nearly all that is made stays
     asyncio.run(_run(int(sys.argv[1])))
 
 
