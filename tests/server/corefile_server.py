@@ -52,7 +52,7 @@ class CorefileServer:
         self.clock = clock
         self.process = Process(metrics=Metrics(), http=HttpListeners(), clock=clock, wall=clock)
         instance = build.build(parse(corefile, environ={}, plugins=ORDER), self.process)
-        (self.listener,) = instance.listeners.values()
+        self.listener = instance.listeners["", 53]
         self.cache: PacketCache | None = self.listener.cache("udp", 4) if remember else None
         self.listener._remember = remember
         self.stores: list[Store] = []

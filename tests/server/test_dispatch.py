@@ -7,12 +7,15 @@ from dataclasses import replace
 import pytest
 
 from pydns.dns import Edns, Flag, Message, Question, Rcode
-from pydns.dns.message import RR, Replay, pack, parse
+from pydns.dns.message import RR, Denial, Replay, pack, parse
 from pydns.dns.types import Opcode
-from pydns.plugin import Address, Query, Settings
+from pydns.plugin import Address, Plugin, Query, Serve, Settings
+from pydns.plugins.errors import Errors
+from pydns.plugins.log import Log as LogPlugin
+from pydns.plugins.whoami import Whoami
 from pydns.server.dispatch import MAX_DEPTH, Chain, Dispatcher
 from tests.server.parts import LABEL, large, make_dispatcher, make_process, packet
-from tests.support import answer, drop, fail, make_query, texts
+from tests.support import answer, drop, fail, make_plugin, make_query, texts
 
 CLIENT: Address = ("127.0.0.1", 40212)
 LOCAL: Address = ("127.0.0.1", 53)
@@ -255,6 +258,32 @@ async def test_consent_takes_every_link_and_the_reply(replay_safe: bool) -> None
     assert reply.replay == (consent if replay_safe else None)
 
 
+MAKER = make_plugin(Whoami, "whoami")
+ALIKE, NOT_ALIKE = make_plugin(Errors, "errors"), make_plugin(LogPlugin, "log")
+
+
+@pytest.mark.parametrize(
+    "links, more, kept",
+    [
+        ((ALIKE, MAKER), {}, True),
+        ((ALIKE, MAKER, NOT_ALIKE), {"org.": None, "other.": None}, True),
+        ((NOT_ALIKE, MAKER), {}, False),
+        ((ALIKE,), {}, False),
+        ((), {}, False),
+        ((ALIKE, MAKER), {"a.example.org.": None}, False),
+    ],
+    ids=["alike", "behind the maker", "in front of it", "no maker", "no links", "a zone below"],
+)
+async def test_a_denial_takes_every_link_in_front_of_its_maker(
+    links: tuple[Plugin, ...], more: dict[str, Serve | None], kept: bool
+) -> None:
+    consent = Replay(1060.0, denial=Denial("example.org.", lambda name: (), MAKER))
+    chain = Chain(answer(change=lambda reply: reply._replace(replay=consent)), replay_safe=True, links=links)
+    reply = await make_dispatcher({"example.org.": chain, **more}).handle(packet(), CLIENT, LOCAL, "udp")
+    assert reply is not None
+    assert reply.replay == (consent if kept else consent.with_denial(None))
+
+
 @pytest.mark.parametrize(
     "data, kept",
     [
@@ -354,3 +383,10 @@ async def test_a_look_up_inherits_consent(replay_safe: bool) -> None:
     chain = Chain(answer(change=lambda reply: reply._replace(replay=consent)), replay_safe)
     reply = await resolve(make_dispatcher({".": chain}), make_query("example.org. A"))
     assert reply.replay == (consent if replay_safe else None)
+
+
+async def test_a_look_up_is_about_another_name_than_the_one_denied() -> None:
+    consent = Replay(1060.0, denial=Denial("org.", lambda name: (), MAKER))
+    chain = Chain(answer(change=lambda reply: reply._replace(replay=consent)), replay_safe=True, links=(MAKER,))
+    reply = await resolve(make_dispatcher({"org.": chain}), make_query("example.org. A"))
+    assert reply.replay == consent.with_denial(None)

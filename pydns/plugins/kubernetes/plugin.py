@@ -113,10 +113,9 @@ class Kubernetes(Plugin):
         self._feeder: Feeder | None = None
 
     def _denial(self, zone: str) -> Denial | None:
-        """Consent to deny names in ``zone`` alike: where all below it are of this zone, and none is passed on."""
+        """Consent to deny names in ``zone`` alike, unless some of them belong to another zone or are passed on."""
         passed = self.conf.fallthrough.zones if self.conf.fallthrough else ()
-        others = [other for other in (*self.zones, *passed) if other != zone]
-        if zone in passed or any(is_below(other, zone) or is_below(zone, other) for other in others):
+        if any(is_below(other, zone) for other in (*self.zones, *passed) if other != zone):
             return None
         return Denial(zone, partial(self.answers.absence, zone), self)
 
