@@ -42,17 +42,16 @@ def from_wire(data: bytes, offset: int) -> tuple[str, int]:
     """
     labels: list[bytes] = []
     end = -1
-    octets = 1
     pointers = 0
+    last = offset + MAX_NAME - 1  # where the final octet of the longest name would stand
     try:
         while length := data[offset]:
             if length <= MAX_LABEL:
-                octets += length + 1
-                label = data[offset + 1 : offset + 1 + length]
-                if octets > MAX_NAME or len(label) < length:
-                    raise BadName("name cut short or longer than 255 octets")
-                labels.append(label)
-                offset += length + 1
+                start = offset + 1
+                offset = start + length
+                if offset > last:
+                    raise BadName("name longer than 255 octets")
+                labels.append(data[start:offset])  # one that is cut short has nothing behind it to go on with
                 continue
             if length < 0xC0:
                 raise BadName(f"reserved label type {length:#x}")
@@ -61,7 +60,9 @@ def from_wire(data: bytes, offset: int) -> tuple[str, int]:
             pointers += 1
             if pointers > MAX_POINTERS:
                 raise BadName("too many compression pointers")
-            offset = (length & 0x3F) << 8 | data[offset + 1]
+            target = (length & 0x3F) << 8 | data[offset + 1]
+            last += target - offset
+            offset = target
     except IndexError:
         raise BadName("name cut short") from None
     return _text(labels), offset + 1 if end < 0 else end
