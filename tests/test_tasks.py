@@ -2,7 +2,9 @@
 
 import asyncio
 
-from pydns.tasks import Tasks
+import pytest
+
+from pydns.tasks import Arrival, Tasks
 
 
 async def test_stop_cancels_and_waits() -> None:
@@ -32,3 +34,24 @@ async def test_a_task_that_stops_its_owner_finishes() -> None:
 
     await tasks.run(stops())
     assert finished == [True]
+
+
+async def test_an_arrival_is_a_future_that_tells_its_waiter_at_once() -> None:
+    resumed: list[str] = []
+    came, failed = Arrival[str](), Arrival[str]()
+    came.resume = lambda: resumed.append("came")
+    failed.resume = lambda: resumed.append("failed")
+    came.bring("it")
+    failed.fail(ValueError("not"))
+    assert resumed == ["came", "failed"]
+    assert await came == "it"
+    with pytest.raises(ValueError, match="not"):
+        await failed
+
+
+async def test_an_arrival_that_nobody_waits_for_any_more_is_left_alone() -> None:
+    arrival = Arrival[str]()
+    arrival.cancel()
+    arrival.bring("it")
+    arrival.fail(ValueError("not"))
+    assert arrival.cancelled()

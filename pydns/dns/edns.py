@@ -1,6 +1,7 @@
 """EDNS(0): the OPT pseudo-record as a value (RFC 6891)."""
 
 from enum import IntEnum
+from struct import Struct
 from typing import NamedTuple
 
 from pydns.dns.types import Type
@@ -10,6 +11,9 @@ DO = 0x8000
 
 MIN_SIZE = 512
 """A smaller advertised UDP payload size counts as this (RFC 6891 section 6.2.3)."""
+
+
+_OPT = Struct("!BHHBBHH")
 
 
 class OptionCode(IntEnum):
@@ -44,18 +48,10 @@ class Edns(NamedTuple):
 
     def pack(self, rcode: int = 0) -> bytes:
         """The OPT record on the wire, with the upper eight bits of ``rcode``."""
+        if not self.options:
+            return _OPT.pack(0, Type.OPT, self.size, rcode >> 4, self.version, self.flags, 0)
         options = b"".join(code.to_bytes(2, "big") + len(data).to_bytes(2, "big") + data for code, data in self.options)
-        return b"".join(
-            (
-                b"\0",
-                Type.OPT.to_bytes(2, "big"),
-                self.size.to_bytes(2, "big"),
-                bytes((rcode >> 4, self.version)),
-                self.flags.to_bytes(2, "big"),
-                len(options).to_bytes(2, "big"),
-                options,
-            )
-        )
+        return _OPT.pack(0, Type.OPT, self.size, rcode >> 4, self.version, self.flags, len(options)) + options
 
 
 def parse_options(rdata: bytes) -> tuple[tuple[int, bytes], ...]:

@@ -92,11 +92,56 @@ class Replay(NamedTuple):
         return Replay(self.until, self.tags, self.variants, self.counters, denial)
 
 
+class Packed(NamedTuple):
+    """Octets that `pack` would make of a question and three sections, as far as they are the very objects named here.
+
+    ``body`` lies between the header and the OPT record, ``ttls`` are the offsets in it at which TTLs stand, ``size`` is
+    the length of the whole without name compression, header included.  It is an aside and no part of a message's value:
+    messages that differ in it alone are equal.
+    """
+
+    question: Question
+    answer: tuple[RR, ...]
+    authority: tuple[RR, ...]
+    additional: tuple[RR, ...]
+    body: bytes
+    ttls: tuple[int, ...]
+    size: int
+
+    def is_of(self, message: Message) -> bool:
+        """Whether nothing was changed since."""
+        return (
+            self.question is message.question
+            and self.answer is message.answer
+            and self.authority is message.authority
+            and self.additional is message.additional
+        )
+
+    def with_ttl(
+        self, ttl: int, answer: tuple[RR, ...], authority: tuple[RR, ...], additional: tuple[RR, ...]
+    ) -> Packed:
+        """The same for the same records, each with ``ttl``."""
+        body = bytearray(self.body)
+        octets = ttl.to_bytes(4, "big")
+        for offset in self.ttls:
+            body[offset : offset + 4] = octets
+        return Packed(self.question, answer, authority, additional, bytes(body), self.ttls, self.size)
+
+    def __eq__(self, other: object) -> bool:
+        return other is None or isinstance(other, Packed)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(None)
+
+
 class Message(NamedTuple):
     """A query or reply.  ``flags`` is the header's flags word without the rcode, ``rcode`` has all twelve bits.
 
-    ``replay`` and ``forwarded`` are no part of the wire form: what is known of a reply travels with it, without a
-    wrapper on the hot path.
+    ``replay``, ``forwarded`` and ``packed`` are no part of the wire form: what is known of a reply travels with it,
+    without a wrapper on the hot path.
     """
 
     id: int = 0
@@ -110,6 +155,8 @@ class Message(NamedTuple):
     replay: Replay | None = None
     forwarded: bool = False
     """Whether another server wrote this reply: its AA does not hold for a copy that is kept here."""
+    packed: Packed | None = None
+    """The octets of question and sections, where they are known."""
 
     @property
     def opcode(self) -> int:
@@ -121,17 +168,17 @@ class Message(NamedTuple):
 
     def with_flags(self, flags: int) -> Message:
         """The same message with another flags word."""
-        ident, _, rcode, question, answer, authority, additional, edns, replay, forwarded = self
-        return Message(ident, flags, rcode, question, answer, authority, additional, edns, replay, forwarded)
+        ident, _, rcode, question, answer, authority, additional, edns, replay, forwarded, packed = self
+        return Message(ident, flags, rcode, question, answer, authority, additional, edns, replay, forwarded, packed)
 
     def with_replay(self, replay: Replay | None) -> Message:
         """The same message with another consent."""
-        ident, flags, rcode, question, answer, authority, additional, edns, _, forwarded = self
-        return Message(ident, flags, rcode, question, answer, authority, additional, edns, replay, forwarded)
+        ident, flags, rcode, question, answer, authority, additional, edns, _, forwarded, packed = self
+        return Message(ident, flags, rcode, question, answer, authority, additional, edns, replay, forwarded, packed)
 
     def with_sections(self, answer: tuple[RR, ...], authority: tuple[RR, ...], additional: tuple[RR, ...]) -> Message:
         """The same message with other records."""
-        ident, flags, rcode, question, _, _, _, edns, replay, forwarded = self
+        ident, flags, rcode, question, _, _, _, edns, replay, forwarded, _ = self
         return Message(ident, flags, rcode, question, answer, authority, additional, edns, replay, forwarded)
 
     def records(self) -> tuple[RR, ...]:
@@ -141,12 +188,16 @@ class Message(NamedTuple):
 
 def uncompressed_size(message: Message) -> int:
     """Octets that the message takes without name compression: the size that CoreDNS logs and counts."""
-    size = 12
-    if message.question is not None:
-        size += len(to_wire(message.question.name)) + 4
-    for section in (message.answer, message.authority, message.additional):
-        for record in section:
-            size += len(to_wire(record.name)) + 10 + len(record.rdata)
+    packed = message.packed
+    if packed is not None and packed.is_of(message):
+        size = packed.size
+    else:
+        size = 12
+        if message.question is not None:
+            size += len(to_wire(message.question.name)) + 4
+        for section in (message.answer, message.authority, message.additional):
+            for record in section:
+                size += len(to_wire(record.name)) + 10 + len(record.rdata)
     return size if message.edns is None else size + len(message.edns.pack())
 
 
@@ -233,6 +284,11 @@ def pack(message: Message, limit: int = MAX_MESSAGE) -> bytes:
     Records that do not fit are left out from the end and TC is set, also where only additional ones were cut
     (RFC 2181 section 9 would let those go quietly; CoreDNS does not).  The OPT record always stays.
     """
+    opt = b"" if message.edns is None else message.edns.pack(message.rcode)
+    room = limit - len(opt)
+    packed = message.packed
+    if packed is not None and len(packed.body) + HEADER.size <= room and packed.is_of(message):
+        return _pack_known(message, packed, opt)
     question = message.question
     out = bytearray(12)
     offsets: dict[bytes, int] = {}
@@ -241,8 +297,6 @@ def pack(message: Message, limit: int = MAX_MESSAGE) -> bytes:
         _remember(offsets, wire, HEADER.size)
         out += wire
         out += _QUESTION.pack(question.type, question.cls)
-    opt = b"" if message.edns is None else message.edns.pack(message.rcode)
-    room = limit - len(opt)
     flags = message.flags
     counts = [0, 0, 0]
     for section, records in enumerate((message.answer, message.authority, message.additional)):
@@ -262,6 +316,14 @@ def pack(message: Message, limit: int = MAX_MESSAGE) -> bytes:
         question is not None, counts[0], counts[1], counts[2] + (message.edns is not None),
     )  # fmt: skip
     return bytes(out)
+
+
+def _pack_known(message: Message, packed: Packed, opt: bytes) -> bytes:
+    """What `pack` makes where nothing needs to be written but header and OPT record."""
+    word = message.flags | message.rcode & RCODE_MASK
+    additional = len(message.additional) + (message.edns is not None)
+    header = HEADER.pack(message.id, word, 1, len(message.answer), len(message.authority), additional)
+    return header + packed.body + opt
 
 
 def _pack_record(out: bytearray, offsets: dict[bytes, int], record: RR) -> None:

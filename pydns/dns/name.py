@@ -29,6 +29,7 @@ IPV4_REVERSE = "in-addr.arpa."
 IPV6_REVERSE = "ip6.arpa."
 
 _wires: dict[str, bytes] = {}
+_parents: dict[bytes, str] = {}
 
 
 class BadName(ValueError):
@@ -66,6 +67,34 @@ def from_wire(data: bytes, offset: int) -> tuple[str, int]:
     except IndexError:
         raise BadName("name cut short") from None
     return _text(labels), offset + 1 if end < 0 else end
+
+
+def plain_name(data: bytes, offset: int) -> tuple[str, int]:
+    """What `from_wire` gives for a name without pointers and escapes, not the root; quicker where its parent was met
+    lately.  Raises BadName or IndexError for any other.
+    """
+    start = offset + 1 + data[offset]
+    end = data.find(0, start) + 1
+    label, rest = data[offset + 1 : start], data[start:end]
+    parent = _parents.get(rest)
+    if parent is None:
+        parent = _note_parent(data, start, rest)
+    if not 1 < start - offset <= MAX_LABEL + 1 or end - offset > MAX_NAME or _NEEDS_ESCAPE.search(label):
+        raise BadName("not plain")
+    return f"{label.decode()}.{parent}", end
+
+
+def _note_parent(data: bytes, offset: int, rest: bytes) -> str:
+    """The text of the name at ``offset``, nothing for the root; ``rest`` are its octets up to the first zero."""
+    text, end = from_wire(data, offset)
+    if text == ".":
+        text = ""
+    if not end == offset + len(rest) == offset + len(text) + 1:  # pointers, or escapes
+        raise BadName("not plain")
+    if len(_parents) >= WIRES:
+        _parents.clear()
+    _parents[rest] = text
+    return text
 
 
 def _text(labels: list[bytes]) -> str:

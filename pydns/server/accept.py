@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pydns.dns.common import parse_query
 from pydns.dns.edns import Edns, OptionCode
 from pydns.dns.message import HEADER, Message, Question, WireError, parse
 from pydns.dns.types import OPCODE_MASK, Flag, Opcode, Rcode
@@ -38,6 +39,9 @@ def accept(data: bytes) -> Message | None:
     """The query in ``data``, None for what gets no reply; raises `Rejected` for what gets a bare header."""
     if len(data) < HEADER.size:
         return None
+    common = parse_query(data)
+    if common is not None and (common.edns is None or _well_formed(common.edns)):
+        return common
     ident, word, questions, answers, authorities, additionals = HEADER.unpack_from(data)
     if word & Flag.QR:
         return None

@@ -232,7 +232,9 @@ def _with_edns(reply: Message, query: Query) -> Message:
         return reply
     # written out because ``_replace`` takes eight times as long
     sections = reply.answer, reply.authority, reply.additional
-    return Message(query.message.id, reply.flags, rcode, reply.question, *sections, edns, reply.replay)
+    return Message(
+        query.message.id, reply.flags, rcode, reply.question, *sections, edns, reply.replay, False, reply.packed
+    )
 
 
 def _plain(query: Query) -> Message:

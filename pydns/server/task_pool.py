@@ -5,9 +5,12 @@ A task for each query would cost 6 to 8 of the 60 to 90 microseconds that one ta
 Rules:
 
 1. A task runs one coroutine after the other, in the order in which they came.
-2. When one waits (for an upstream), the next task goes on with the others, so that none holds up those behind it.
-3. After `TURN` coroutines a task lets the event loop go on.
-4. Each coroutine sees a task of its own, with one exception: context variables that it sets are still set for the next.
+2. One that waits for an `Arrival` (the reply of an upstream) is put aside, and its task goes on with the others.  When
+   the arrival is there the coroutine goes on, in whatever task is free.
+3. One that waits for anything else has its task for itself until it ends, and the next task goes on with the others.
+4. After `TURN` coroutines a task lets the event loop go on.
+5. So code in a coroutine sees a task of its own, with two exceptions: context variables that it sets are still set for
+   others, and it must not hold what remembers the task (``asyncio.timeout``) while it waits for an arrival.
 
 It knows nothing of queries.
 """
@@ -16,13 +19,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Generator
+from contextlib import suppress
+from functools import partial
+from types import coroutine as awaitable
 from typing import Any
+
+from pydns.tasks import Arrival
 
 TURN = 64
 """Coroutines that a task may run before the event loop gets its turn."""
 KEPT = 256
 """Tasks that may stay without work; more of them end."""
+
+Work = Coroutine[Any, Any, None]
+_NOTHING = object()
 
 
 class TaskPool:
@@ -31,23 +42,26 @@ class TaskPool:
     def __init__(self) -> None:
         self.in_flight = 0
         """Coroutines that have not ended yet."""
-        self._waiting: deque[Coroutine[Any, Any, None]] = deque()
+        self._ready: deque[Work] = deque()
+        self._aside: dict[Work, Arrival[Any]] = {}
         self._idle: list[asyncio.Future[None]] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._relaying = False
         self._finishing = False
+        self._empty: asyncio.Future[None] | None = None
+        """What `finish` waits for."""
 
-    def run(self, coroutine: Coroutine[Any, Any, None]) -> None:
+    def run(self, coroutine: Work) -> None:
         """Have ``coroutine`` run soon."""
         self.in_flight += 1
-        self._waiting.append(coroutine)
+        self._ready.append(coroutine)
         if not self._relaying:
             self._relay()
 
     def _relay(self) -> None:
         """While something is there to run, set another task to it, in case that the last one has met a wait."""
-        self._relaying = bool(self._waiting)
-        if not self._waiting:
+        self._relaying = bool(self._ready)
+        if not self._ready:
             return
         loop = asyncio.get_running_loop()
         if self._idle:
@@ -61,33 +75,89 @@ class TaskPool:
     async def _work(self) -> None:
         while True:
             for _ in range(TURN):
-                if not self._waiting:
+                if not self._ready:
                     break
-                try:
-                    await self._waiting.popleft()
-                finally:
-                    self.in_flight -= 1
+                coroutine = self._ready.popleft()
+                wait = self._advance(coroutine)
+                if wait is not _NOTHING:
+                    await self._hold(coroutine, wait)
             if self._finishing or len(self._idle) >= KEPT:
                 return
             idle = asyncio.get_running_loop().create_future()
             self._idle.append(idle)
             await idle
 
+    def _advance(self, coroutine: Work) -> Any:
+        """Run a coroutine until it ends or waits: what it needs a task for, `_NOTHING` where it needs none now."""
+        try:
+            wait = coroutine.send(None)
+        except StopIteration:
+            self._ended()
+            return _NOTHING
+        except BaseException:
+            self._ended()
+            raise
+        if not isinstance(wait, Arrival):
+            return wait
+        self._put_aside(coroutine, wait)
+        return _NOTHING
+
+    async def _hold(self, coroutine: Work, wait: Any) -> None:
+        """Keep this task for a coroutine until it ends."""
+        try:
+            await _rest(coroutine, wait)
+        finally:
+            self._ended()
+
+    def _put_aside(self, coroutine: Work, arrival: Arrival[Any]) -> None:
+        arrival._asyncio_future_blocking = False  # said to whoever awaits it that it was taken notice of
+        self._aside[coroutine] = arrival
+        arrival.resume = partial(self._resume, coroutine)
+
+    def _resume(self, coroutine: Work) -> None:
+        if self._aside.pop(coroutine, None) is not None:
+            self._ready.append(coroutine)
+            if not self._relaying:
+                self._relay()
+
+    def _ended(self) -> None:
+        self.in_flight -= 1
+        if not self.in_flight and self._empty is not None and not self._empty.done():
+            self._empty.set_result(None)
+
     async def finish(self, timeout: float) -> None:
         """Let what runs end within ``timeout`` seconds; cancel the rest."""
         self._finishing = True
         while self._idle:
             self._idle.pop().set_result(None)
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=timeout)
+        if self.in_flight:
+            self._empty = asyncio.get_running_loop().create_future()
+            await asyncio.wait([self._empty], timeout=timeout)
         self.cancel()
 
     def cancel(self) -> None:
-        """Cancel what runs; what waits for a task does not begin."""
+        """Cancel what runs; what waits for a task does not begin or go on."""
         self._finishing = True
         self._idle.clear()
-        while self._waiting:
-            self._waiting.popleft().close()
-            self.in_flight -= 1
+        for arrival in self._aside.values():
+            arrival.cancel()
+        for coroutine in (*self._aside, *self._ready):
+            coroutine.close()
+            self._ended()
+        self._aside.clear()
+        self._ready.clear()
         for task in self._tasks:
             task.cancel()
+
+
+@awaitable
+def _rest(coroutine: Work, wait: Any) -> Generator[Any, Any, None]:
+    """Go on with a coroutine that waits for ``wait``, in the task that began it, until it ends."""
+    with suppress(StopIteration):
+        while True:
+            try:
+                yield wait
+            except BaseException as problem:  # noqa: BLE001  also a cancelled wait is the coroutine's to know
+                wait = coroutine.throw(problem)
+            else:
+                wait = coroutine.send(None)

@@ -7,25 +7,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-
-from pydns.dns.message import Message, Question
-from pydns.upstream.reply import ExchangeError
+from typing import Protocol
 
 
-class Wait:
-    """A query under way: what was asked, the octets a reply may have, and who waits (None once that is over)."""
+class Wait(Protocol):
+    """What may be over before its time."""
 
-    __slots__ = ("limit", "question", "waiter", "where")
+    def done(self) -> bool: ...
 
-    def __init__(self, question: Question, limit: int, where: str, waiter: asyncio.Future[Message]) -> None:
-        self.question = question
-        self.limit = limit
-        self.where = where
-        self.waiter: asyncio.Future[Message] | None = waiter
-
-    def fail(self, why: str) -> None:
-        if self.waiter is not None and not self.waiter.done():
-            self.waiter.set_exception(ExchangeError(f"{self.where}: {why}"))
+    def expire(self) -> None:
+        """The time is up."""
 
 
 class Deadlines:
@@ -35,21 +26,24 @@ class Deadlines:
         self._seconds = seconds
         self._waits: deque[tuple[float, Wait]] = deque()
         self._running = False
+        self._loop = asyncio.get_running_loop()
 
     def add(self, wait: Wait) -> None:
-        loop = asyncio.get_running_loop()
-        while self._waits and self._waits[0][1].waiter is None:
-            self._waits.popleft()
-        self._waits.append((loop.time() + self._seconds, wait))
+        waits = self._waits
+        while waits and waits[0][1].done():
+            waits.popleft()
+        waits.append((self._loop.time() + self._seconds, wait))
         if not self._running:
             self._running = True
-            loop.call_later(self._seconds, self._expire, loop)
+            self._loop.call_later(self._seconds, self._expire)
 
-    def _expire(self, loop: asyncio.AbstractEventLoop) -> None:
-        now = loop.time()
+    def _expire(self) -> None:
+        now = self._loop.time()
         waits = self._waits
-        while waits and (waits[0][0] <= now or waits[0][1].waiter is None):
-            waits.popleft()[1].fail("i/o timeout")
+        while waits and (waits[0][0] <= now or waits[0][1].done()):
+            wait = waits.popleft()[1]
+            if not wait.done():
+                wait.expire()
         self._running = bool(waits)
         if waits:
-            loop.call_at(waits[0][0], self._expire, loop)
+            self._loop.call_at(waits[0][0], self._expire)

@@ -7,7 +7,7 @@ fails.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from pydns.address import Address
@@ -15,7 +15,7 @@ from pydns.dns.message import Message, Question
 from pydns.upstream.deadlines import Deadlines
 from pydns.upstream.settings import Settings
 from pydns.upstream.tcp import TcpPool
-from pydns.upstream.udp import UdpPool, UdpSocket
+from pydns.upstream.udp import Ids, UdpPool, UdpSocket
 
 PROBE_TIMEOUT = 1.0
 """Seconds that a health probe waits for its reply."""
@@ -47,14 +47,15 @@ class Upstream:
     def __str__(self) -> str:
         return str(self.address)
 
-    async def ask(self, wire: bytes, question: Question, transport: str, limit: int) -> Message:
+    def ask(self, wire: bytes, question: Question, transport: str, limit: int) -> Awaitable[Message]:
         """The reply to the query ``wire`` (its ID is replaced), in at most ``limit`` octets over UDP.
 
-        Over UDP a reply that is larger comes without records and with TC.  Raises ExchangeError.
+        Over UDP a reply that is larger comes without records and with TC.  Raises ExchangeError, at once or when
+        awaited.
         """
         if transport == "udp":
-            return await self._udp.ask(wire, question, limit)
-        return await self._tcp.ask(wire)
+            return self._udp.ask(wire, question, limit)
+        return self._tcp.ask(wire)
 
     async def probe(self, wire: bytes, question: Question, transport: str) -> None:
         """Any reply at all within a second, on a socket of its own.  Raises ExchangeError."""
@@ -65,7 +66,7 @@ class Upstream:
             await self._probe_tcp(wire, settings)
 
     async def _probe_udp(self, wire: bytes, question: Question, settings: Settings) -> None:
-        socket = UdpSocket(self.address, settings, Deadlines(PROBE_TIMEOUT), self._random)
+        socket = UdpSocket(self.address, settings, Deadlines(PROBE_TIMEOUT), Ids(self._random), UdpSocket.retire)
         try:
             await socket.ask(wire, question, len(wire))
         finally:

@@ -17,8 +17,10 @@ from collections import deque
 from collections.abc import Callable
 
 from pydns.address import Address
-from pydns.dns.message import MAX_MESSAGE, Message, Question
-from pydns.upstream.deadlines import Deadlines, Wait
+from pydns.dns.message import HEADER, MAX_MESSAGE, Message, Question
+from pydns.dns.name import to_wire
+from pydns.tasks import Arrival
+from pydns.upstream.deadlines import Deadlines
 from pydns.upstream.reply import ExchangeError, read_datagram
 from pydns.upstream.settings import Settings, reason
 
@@ -26,40 +28,102 @@ SOCKETS = 8
 """Sockets in use at a time."""
 USES = 128
 """Queries that leave by one socket."""
+DRAWN = 512
+"""Octets of IDs drawn at a time."""
 BATCH = 64
 """Datagrams read in one pass of the loop."""
 
 
-class UdpSocket:
-    """A connected socket and the queries that wait for a reply on it.  Raises ExchangeError."""
+class Ids:
+    """Random IDs, drawn many at a time: each draw is a question to the kernel."""
 
-    def __init__(self, address: Address, settings: Settings, deadlines: Deadlines, rng: random.Random) -> None:
+    def __init__(self, rng: random.Random) -> None:
+        self._random = rng
+        self._octets = b""
+        self._at = 0
+
+    def take(self) -> bytes:
+        """The two octets of an ID that nobody can guess."""
+        at = self._at
+        if at == len(self._octets):
+            self._octets = self._random.randbytes(DRAWN)
+            at = 0
+        self._at = at + 2
+        return self._octets[at : at + 2]
+
+
+class UdpWait(Arrival[Message]):
+    """A query under way: what was asked, its octets, and the octets that a reply may have."""
+
+    __slots__ = ("asked", "ident", "limit", "question", "socket")
+
+    asked: bytes
+    ident: bytes
+    limit: int
+    question: Question
+    socket: UdpSocket
+
+    def expire(self) -> None:
+        """Nothing came in time."""
+        self.socket.lose(self, "i/o timeout")
+
+    def cancel(self, msg: object = None) -> bool:
+        """Nobody waits any longer."""
+        self.socket.forget(self)
+        return super().cancel(msg)
+
+
+class UdpSocket:
+    """A connected socket and the queries that wait for a reply on it.
+
+    ``spent`` is called soon after a query failed.  Raises ExchangeError.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        settings: Settings,
+        deadlines: Deadlines,
+        ids: Ids,
+        spent: Callable[[UdpSocket], None],
+    ) -> None:
         self._loop = asyncio.get_running_loop()
         self._deadlines = deadlines
-        self._random = rng
-        self._waits: dict[int, Wait] = {}
+        self._ids = ids
+        self._spent = spent
+        self._waits: dict[bytes, UdpWait] = {}
         self._retired = False
         self.uses = 0
         self._socket = _connected(address, settings.source)
         self._path = f"udp {Address(*self._socket.getsockname()[:2])}->{address}"
         self._loop.add_reader(self._socket.fileno(), self._readable)
 
-    async def ask(self, wire: bytes, question: Question, limit: int) -> Message:
-        """The reply to a query whose first two octets are still to be chosen."""
+    def ask(self, wire: bytes, question: Question, limit: int) -> UdpWait:
+        """Wait for the reply to a query whose first two octets are still to be chosen."""
         self.uses += 1
-        ident = self._free_id()
-        self._send(ident.to_bytes(2, "big") + wire[2:])
-        waiter: asyncio.Future[Message] = self._loop.create_future()
-        wait = self._waits[ident] = Wait(question, limit, f"read {self._path}", waiter)
+        ident = self._ids.take()
+        while ident in self._waits:
+            ident = self._ids.take()
+        self._send(ident + wire[2:])
+        wait = self._waits[ident] = UdpWait(loop=self._loop)
+        wait.socket = self
+        wait.ident = ident
+        wait.question = question
+        wait.asked = wire[HEADER.size : HEADER.size + 4 + len(to_wire(question.name))]
+        wait.limit = limit
         self._deadlines.add(wait)
-        try:
-            return await waiter
-        finally:
-            wait.waiter = None
-            if self._waits.get(ident) is wait:
-                del self._waits[ident]
-            if self._retired and not self._waits:
-                self._close()
+        return wait
+
+    def forget(self, wait: UdpWait) -> None:
+        """Wait for this reply no longer."""
+        if self._waits.pop(wait.ident, None) is not None and self._retired and not self._waits:
+            self._close()
+
+    def lose(self, wait: UdpWait, why: str) -> None:
+        """A query failed; its socket is used no more."""
+        self._loop.call_soon(self._spent, self)
+        self.forget(wait)
+        wait.fail(ExchangeError(f"read {self._path}: {why}"))
 
     def retire(self) -> None:
         """Close when the last reply has come."""
@@ -67,11 +131,6 @@ class UdpSocket:
             self._retired = True
             if not self._waits:
                 self._close()
-
-    def _free_id(self) -> int:
-        while (ident := self._random.getrandbits(16)) in self._waits:
-            pass
-        return ident
 
     def _send(self, octets: bytes) -> None:
         try:
@@ -97,21 +156,18 @@ class UdpSocket:
                 return
 
     def _received(self, data: bytes) -> None:
-        ident = int.from_bytes(data[:2], "big")
-        wait = self._waits.get(ident)
+        wait = self._waits.get(data[:2])
         if wait is None:
             return
-        reply = read_datagram(data, wait.question, wait.limit)
-        if reply is None:
-            return
-        del self._waits[ident]
-        if wait.waiter is not None and not wait.waiter.done():
-            wait.waiter.set_result(reply)
+        reply = read_datagram(data, wait.question, wait.limit, wait.asked)
+        if reply is not None:
+            self.forget(wait)
+            wait.bring(reply)
 
     def _fail(self, why: str) -> None:
         """The upstream's host says that nobody listens: that concerns every query sent."""
-        for wait in self._waits.values():
-            wait.fail(why)
+        for wait in tuple(self._waits.values()):
+            self.lose(wait, why)
 
     def _close(self) -> None:
         """Called again where several replies came at once."""
@@ -144,17 +200,17 @@ class UdpPool:
     ) -> None:
         self._address = address
         self._settings = settings
-        self._random = rng
+        self._ids = Ids(rng)
         self._dialled = dialled
         self._deadlines = Deadlines(settings.read_timeout)
         self._size = min(SOCKETS, settings.max_idle or SOCKETS)
         self._sockets: deque[UdpSocket] = deque()
 
-    async def ask(self, wire: bytes, question: Question, limit: int) -> Message:
-        """One exchange.  Raises ExchangeError."""
+    def ask(self, wire: bytes, question: Question, limit: int) -> UdpWait:
+        """One exchange, to be awaited.  Both this and the wait raise ExchangeError."""
         taken = self._take()
         try:
-            return await taken.ask(wire, question, limit)
+            return taken.ask(wire, question, limit)
         except ExchangeError:
             self._drop(taken)
             raise
@@ -177,7 +233,7 @@ class UdpPool:
         return taken
 
     def _open(self) -> UdpSocket:
-        opened = UdpSocket(self._address, self._settings, self._deadlines, self._random)
+        opened = UdpSocket(self._address, self._settings, self._deadlines, self._ids, self._drop)
         self._sockets.append(opened)
         asyncio.get_running_loop().call_later(self._settings.expire, self._drop, opened)
         return opened

@@ -10,6 +10,7 @@ import pytest
 
 from pydns.server import task_pool as module
 from pydns.server.task_pool import TaskPool
+from pydns.tasks import Arrival
 from tests.support import settle
 
 
@@ -158,3 +159,81 @@ async def test_after_a_cancel_nothing_begins_or_goes_on(recwarn: pytest.Warnings
     assert (run.begun, run.ended, pool.in_flight) == (["idle", "waits"], ["idle"], 0)
     assert all(task is not None and task.done() for task in run.tasks.values())
     assert [str(warning.message) for warning in recwarn] == []
+
+
+class Arrivals:
+    """Coroutines that wait for arrivals, and what they noted about them."""
+
+    def __init__(self) -> None:
+        self.arrivals: dict[str, Arrival[str]] = {}
+        self.log: list[str] = []
+
+    async def one(self, name: str) -> None:
+        self.arrivals[name] = Arrival()
+        self.log.append(name)
+        try:
+            self.log.append(f"{name} got {await self.arrivals[name]}")
+        except ValueError as error:
+            self.log.append(f"{name} failed: {error}")
+        finally:
+            self.log.append(f"{name} over")
+
+
+async def test_one_that_waits_for_an_arrival_holds_no_task(pool: TaskPool) -> None:
+    waits, run = Arrivals(), Run()
+    for name in "abc":
+        pool.run(waits.one(name))
+    pool.run(run.one("d"))
+    await settle()
+    assert (waits.log, run.ended, pool.in_flight) == ([*"abc"], ["d"], 3)
+    assert len(pool._tasks) == 1
+    waits.arrivals["c"].bring("x")
+    waits.arrivals["a"].fail(ValueError("y"))
+    assert waits.log == [*"abc"]
+    await settle()
+    assert (waits.log[3:], pool.in_flight) == (["c got x", "c over", "a failed: y", "a over"], 1)
+
+
+async def test_one_that_has_a_task_waits_for_arrivals_as_any_task_does(pool: TaskPool) -> None:
+    waits, timed_out = Arrivals(), []
+
+    async def both() -> None:
+        await asyncio.sleep(0)
+        try:
+            async with asyncio.timeout(0):
+                await waits.one("first")
+        except TimeoutError:
+            timed_out.append(True)
+        await waits.one("second")
+
+    pool.run(both())
+    await settle()
+    waits.arrivals["second"].bring("x")
+    await settle()
+    assert waits.log == ["first", "first over", "second", "second got x", "second over"]
+    assert (timed_out, pool.in_flight) == ([True], 0)
+
+
+async def test_the_end_waits_for_arrivals_too() -> None:
+    pool, waits = TaskPool(), Arrivals()
+    pool.run(waits.one("a"))
+    await settle()
+    end = asyncio.ensure_future(pool.finish(10))
+    await settle()
+    assert not end.done()
+    waits.arrivals["a"].bring("x")
+    await end
+    assert waits.log == ["a", "a got x", "a over"]
+
+
+async def test_after_a_cancel_no_arrival_matters() -> None:
+    pool, waits = TaskPool(), Arrivals()
+    for name in "ab":
+        pool.run(waits.one(name))
+    await settle()
+    waits.arrivals["a"].bring("x")
+    pool.cancel()
+    waits.arrivals["b"].bring("x")
+    await settle()
+    assert (sorted(waits.log), pool.in_flight) == (["a", "a over", "b", "b over"], 0)
+    assert waits.arrivals["b"].cancelled()

@@ -16,7 +16,7 @@ from pydns.upstream.exchange import Upstream
 from pydns.upstream.reply import ExchangeError
 from pydns.upstream.settings import Settings
 from pydns.upstream.tcp import TcpConnection
-from pydns.upstream.udp import SOCKETS, USES
+from pydns.upstream.udp import DRAWN, SOCKETS, USES, Ids
 from tests.scripted_upstream import (
     Script,
     closed_address,
@@ -129,7 +129,7 @@ async def test_replies_may_come_in_any_order() -> None:
         questions = [Question(f"{number}.example.org.", Type.A) for number in range(50)]
         wires = [pack(QUERY._replace(question=question)) for question in questions]
         asking = [
-            asyncio.create_task(upstream.ask(wire, question, "udp", 512))
+            asyncio.ensure_future(upstream.ask(wire, question, "udp", 512))
             for wire, question in zip(wires, questions, strict=True)
         ]
         await server.heard(50)
@@ -189,14 +189,21 @@ async def test_a_reply_larger_than_the_client_takes_is_truncated() -> None:
 
 
 class Draws(random.Random):
-    """Random bits that are given."""
+    """Random IDs that are given."""
 
     def __init__(self, *numbers: int) -> None:
         super().__init__()
-        self._numbers = iter(numbers)
+        self._octets = b"".join(number.to_bytes(2, "big") for number in numbers)
 
-    def getrandbits(self, k: int) -> int:
-        return next(self._numbers)
+    def randbytes(self, n: int) -> bytes:
+        return self._octets[:n]
+
+
+async def test_ids_are_drawn_many_at_a_time() -> None:
+    ids = Ids(Draws(*range(300)))
+    drawn = [ids.take() for _ in range(DRAWN // 2)]
+    assert drawn == [number.to_bytes(2, "big") for number in range(DRAWN // 2)]
+    assert ids.take() == b"\0\0"
 
 
 async def test_an_id_under_way_is_not_used_again() -> None:

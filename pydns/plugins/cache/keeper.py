@@ -64,11 +64,13 @@ class Keeper:
     @staticmethod
     def _shown(query: Query, reply: Message, ttl: int) -> Message:
         """The reply with its one TTL, without OPT, and with AD only for who asked for it."""
-        ident, flags, rcode, question, answer, authority, additional, _, replay, forwarded = reply
+        ident, flags, rcode, question, answer, authority, additional, _, replay, forwarded, packed = reply
         if not wants_ad(query):
             flags &= ~Flag.AD
         sections = with_ttl(answer, ttl), with_ttl(authority, ttl), with_ttl(additional, ttl)
-        return Message(ident, flags, rcode, question, *sections, None, replay, forwarded)
+        if packed is not None and packed.is_of(reply):
+            packed = packed.with_ttl(ttl, *sections)
+        return Message(ident, flags, rcode, question, *sections, None, replay, forwarded, packed)
 
 
 def in_zones(name: str, zones: tuple[str, ...]) -> bool:

@@ -129,9 +129,15 @@ class Stanza:
         target.took(self._clock() - started, reply.rcode)
         if not answers(reply, query.question):
             return query.reply(Rcode.FORMERR)
-        return reply._replace(id=query.message.id, forwarded=True)
+        return _passed_on(reply, query.message.id)
 
     def _transport(self, query: Query) -> str:
         if self._conf.force_tcp:
             return "tcp"
         return "udp" if self._conf.prefer_udp or query.transport == "udp" else "tcp"
+
+
+def _passed_on(reply: Message, ident: int) -> Message:
+    """The reply as it goes to the client (rule 4)."""
+    _, flags, rcode, question, answer, authority, additional, edns, replay, _, packed = reply
+    return Message(ident, flags, rcode, question, answer, authority, additional, edns, replay, True, packed)
