@@ -4,7 +4,7 @@ from enum import IntEnum
 from struct import Struct
 from typing import NamedTuple
 
-from pydns.dns.types import Type
+from pydns.dns.types import Type, direct
 
 DO = 0x8000
 """The DNSSEC OK bit of the OPT record's flags (RFC 3225)."""
@@ -16,6 +16,7 @@ MIN_SIZE = 512
 _OPT = Struct("!BHHBBHH")
 
 
+@direct
 class OptionCode(IntEnum):
     """EDNS option codes (IANA)."""
 

@@ -4,9 +4,20 @@ Everywhere else a type, class, rcode or opcode is a plain ``int``: enum members 
 and a number without a name is as good as one with.  ``type_name`` and its siblings give the text.
 """
 
-from enum import IntEnum
+from enum import Enum, IntEnum
+from typing import TypeVar
+
+E = TypeVar("E", bound=Enum)
 
 
+def direct(kind: type[E]) -> type[E]:
+    """Members as plain attributes of their class, as from Python 3.12 on; in 3.11 each access calls a function."""
+    for member in kind:
+        type.__setattr__(kind, member.name, member)
+    return kind
+
+
+@direct
 class Type(IntEnum):
     """RR types and query types (RFC 1035 section 3.2.2, RFC 6895)."""
 
@@ -92,6 +103,7 @@ class Type(IntEnum):
     AMTRELAY = 260
 
 
+@direct
 class Class(IntEnum):
     """RR classes (RFC 1035 section 3.2.4, RFC 2136 for NONE)."""
 
@@ -103,6 +115,7 @@ class Class(IntEnum):
     ANY = 255
 
 
+@direct
 class Opcode(IntEnum):
     """Kinds of query (RFC 1035 section 4.1.1, RFC 1996, RFC 2136, RFC 8490)."""
 
@@ -114,6 +127,7 @@ class Opcode(IntEnum):
     DSO = 6
 
 
+@direct
 class Rcode(IntEnum):
     """Response codes; those above 15 need EDNS (RFC 1035 section 4.1.1, RFC 6895 section 2.3)."""
 

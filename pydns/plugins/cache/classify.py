@@ -10,12 +10,15 @@ from enum import Enum
 from pydns.dns.message import RR, Message, Question
 from pydns.dns.rdata import soa_minimum, target_of
 from pydns.dns.signatures import has_expired_signature
-from pydns.dns.types import OPCODE_MASK, Class, Opcode, Rcode, Type
+from pydns.dns.types import OPCODE_MASK, Class, Flag, Opcode, Rcode, Type, direct
 
 FALLBACK = 5
 """Seconds that a reply lasts whose records say nothing about it."""
+_TRANSFERS = frozenset((int(Type.AXFR), int(Type.IXFR)))
+_NOERROR = int(Rcode.NOERROR)
 
 
+@direct
 class Kind(Enum):
     """Kinds of replies, as far as *cache* treats them differently."""
 
@@ -31,16 +34,19 @@ class Kind(Enum):
 
 def classify(reply: Message, now: float) -> Kind:
     """The kind of ``reply``; ``now`` is Unix seconds, to judge signatures."""
-    if _is_meta(reply) or has_expired_signature(reply, now):
+    if _is_meta(reply) or (reply.edns is not None and has_expired_signature(reply, now)):
         return Kind.OTHER
-    if reply.rcode == Rcode.NOERROR:
+    rcode = reply.rcode
+    if rcode == _NOERROR:
         return _classify_success(reply)
-    if reply.rcode == Rcode.NXDOMAIN:
+    if rcode == Rcode.NXDOMAIN:
         return Kind.OTHER if reply.answer else Kind.DENIAL
-    return Kind.FAILURE if reply.rcode in (Rcode.SERVFAIL, Rcode.NOTIMP) else Kind.OTHER
+    return Kind.FAILURE if rcode in (Rcode.SERVFAIL, Rcode.NOTIMP) else Kind.OTHER
 
 
 def _classify_success(reply: Message) -> Kind:
+    if not reply.authority:
+        return Kind.ANSWER
     has_soa = _has(Type.SOA, reply.authority)
     if reply.answer:
         return Kind.DENIAL if has_soa and not answers_question(reply) else Kind.ANSWER
@@ -51,7 +57,7 @@ def _classify_success(reply: Message) -> Kind:
 
 def is_storable(reply: Message, kind: Kind) -> bool:
     """Whether a reply of this kind may be kept at all: whole, and not a denial without an SOA record."""
-    if reply.truncated or kind is Kind.OTHER:
+    if reply.flags & Flag.TC or kind is Kind.OTHER:
         return False
     if kind is Kind.DENIAL:
         return _has(Type.SOA, reply.authority)
@@ -63,13 +69,12 @@ def lowest_ttl(reply: Message, kind: Kind) -> int:
 
     A denial lasts no longer than the SOA record's MINIMUM (RFC 2308 section 5; CoreDNS looks at its TTL alone).
     """
-    records = reply.records()
-    if kind not in (Kind.ANSWER, Kind.DENIAL) or not records:
+    if kind is not Kind.ANSWER and kind is not Kind.DENIAL:
         return FALLBACK
-    seconds = [record.ttl for record in records]
+    seconds = [record.ttl for section in (reply.answer, reply.authority, reply.additional) for record in section]
     if kind is Kind.DENIAL:
         seconds += [soa_minimum(record.rdata) for record in reply.authority if record.type == Type.SOA]
-    return min(seconds)
+    return min(seconds, default=FALLBACK)
 
 
 def answers_question(reply: Message) -> bool:
@@ -77,6 +82,8 @@ def answers_question(reply: Message) -> bool:
     question = reply.question
     if question is None:
         return False
+    if question.type != Type.CNAME and _is_all_asked_for(reply.answer, question):
+        return True
     answer = [record for record in reply.answer if question.cls in (Class.ANY, record.cls)]
     name = question.name.lower()
     if question.type == Type.ANY:
@@ -86,6 +93,14 @@ def answers_question(reply: Message) -> bool:
         return bool(targets.get(name))
     end = _end_of_chain(targets, name)
     return any(record.type == question.type and record.name.lower() == end for record in answer)
+
+
+def _is_all_asked_for(answer: tuple[RR, ...], question: Question) -> bool:
+    """Whether there is an answer that is just what was asked for: most are."""
+    for name, rrtype, _, _, cls in answer:
+        if rrtype != question.type or cls != question.cls or name != question.name:
+            return False
+    return bool(answer)
 
 
 def _cname_targets(answer: list[RR]) -> dict[str, str]:
@@ -121,7 +136,7 @@ def is_about(reply: Message, question: Question) -> bool:
 def _is_meta(reply: Message) -> bool:
     if reply.flags & OPCODE_MASK and reply.opcode in (Opcode.UPDATE, Opcode.NOTIFY):
         return True
-    return reply.question is not None and reply.question.type in (Type.AXFR, Type.IXFR)
+    return reply.question is not None and reply.question.type in _TRANSFERS
 
 
 def _has(rrtype: int, records: tuple[RR, ...]) -> bool:

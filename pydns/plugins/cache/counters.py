@@ -31,4 +31,11 @@ class Counters:
         self.stale = total("served_stale", "The number of requests served from stale cache entries.")
         self.hits = {kind: hits.labels(server, kind, zones, view) for kind in KINDS}
         self.evictions = {kind: evictions.labels(server, kind, zones, view) for kind in KINDS}
-        self.entries = {kind: entries.labels(server, kind, zones, view) for kind in KINDS}
+        self.sizes: dict[str, int] = {}
+        """What was last counted of each kind; told by `show`."""
+        self._entries = {kind: entries.labels(server, kind, zones, view) for kind in KINDS}
+
+    def show(self) -> None:
+        """Bring the gauges up to date, before they are read: a gauge of prometheus-client takes its time."""
+        for kind, size in self.sizes.items():
+            self._entries[kind].set(size)

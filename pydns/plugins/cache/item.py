@@ -74,9 +74,10 @@ class Item:
 
 def with_ttl(records: tuple[RR, ...], ttl: int) -> tuple[RR, ...]:
     """The records, each with ``ttl``."""
-    if not records or {record.ttl for record in records} <= {ttl}:
-        return records
-    return tuple([RR(name, rrtype, ttl, rdata, cls) for name, rrtype, _, rdata, cls in records])
+    for record in records:
+        if record.ttl != ttl:
+            return tuple([RR(name, rrtype, ttl, rdata, cls) for name, rrtype, _, rdata, cls in records])
+    return records
 
 
 def wants_ad(query: Query) -> bool:

@@ -5,8 +5,6 @@ Every record of a reply leaves with one TTL, kept or not: the lowest one within 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from pydns.dns.message import Message
 from pydns.dns.name import longest_zone
 from pydns.dns.types import Flag
@@ -17,12 +15,8 @@ from pydns.plugins.cache.item import Item, wants_ad, with_ttl
 from pydns.plugins.cache.options import CacheOptions
 from pydns.plugins.cache.store import DENIAL, SUCCESS, Key, Store
 
-
-class Kept(NamedTuple):
-    """The reply for the client, and the item where it was stored."""
-
-    reply: Message
-    item: Item | None = None
+Kept = tuple[Message, Item | None]
+"""The reply for the client, and the item where it was stored."""
 
 
 class Keeper:
@@ -40,20 +34,20 @@ class Keeper:
         ttl = self._ttl(reply, kind)
         shown = self._shown(query, reply, ttl)
         if ttl <= 0 or not is_storable(reply, kind):
-            return Kept(shown)
+            return shown, None
         if not is_about(reply, query.question):
             counters.drops.inc()
-            return Kept(shown)
+            return shown, None
         where = DENIAL if kind in (Kind.DENIAL, Kind.FAILURE) else SUCCESS
-        if self._disabled[where] and in_zones(key.name, self._disabled[where]):
-            return Kept(shown)
+        if self._disabled[where] and in_zones(query.name, self._disabled[where]):
+            return shown, None
         item = Item(shown, reply.flags, ttl, self._process.clock())
         if refreshes and where == SUCCESS and self._store.forget_denial(key):
-            counters.entries[DENIAL].set(self._store.size(DENIAL))
+            counters.sizes[DENIAL] = self._store.size(DENIAL)
         if evicted := self._store.put(where, key, item):
             counters.evictions[where].inc(evicted)
-        counters.entries[where].set(self._store.size(where))
-        return Kept(shown, item)
+        counters.sizes[where] = self._store.size(where)
+        return shown, item
 
     def _ttl(self, reply: Message, kind: Kind) -> int:
         if kind is Kind.FAILURE:

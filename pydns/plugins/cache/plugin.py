@@ -94,6 +94,7 @@ class Cache(Plugin):
         self._stale = conf.serve_stale
         self._prefetch = conf.prefetch or Prefetch(amount=0)
         self._zones = conf.zones or block.zones
+        self._is_for_all = "." in self._zones
         self._label = ",".join(self._zones)
         self._clock = self.process.clock
         up_to = self._stale.up_to if self._stale else 0.0
@@ -104,6 +105,10 @@ class Cache(Plugin):
 
     async def stop(self) -> None:
         await self._refresher.stop()
+        for counters in self._counters.values():
+            counters.show()
+            self.process.metrics.forget(counters.show)
+        self._counters.clear()
 
     def denies_alike(self, zone: str) -> bool:
         """Whether nothing at all about names in ``zone`` is kept here."""
@@ -112,11 +117,11 @@ class Cache(Plugin):
         return not any(is_below(other, zone) for other in self._zones)
 
     async def serve(self, query: Query) -> Message:
-        if not in_zones(query.name, self._zones):
+        if not self._is_for_all and not in_zones(query.name, self._zones):
             return await self.next(query)
         counters = self._counters_of(query)
         counters.requests.inc()
-        key = Key(query.name, query.qtype, query.qclass, query.do, bool(query.message.flags & Flag.CD))
+        key: Key = query.name, query.qtype, query.qclass, query.do, bool(query.message.flags & Flag.CD)
         found = self._store.find(key)
         if found is None:
             counters.misses.inc()
@@ -131,13 +136,13 @@ class Cache(Plugin):
 
         What is not kept may be replayed as the plugin below allows; each replay is another miss.
         """
-        kept = self._keeper.keep(query, key, await self.next(asking(query)), counters)
-        replay = kept.reply.replay
+        reply, item = self._keeper.keep(query, key, await self.next(asking(query)), counters)
+        replay = reply.replay
         if replay is None:
-            return kept.reply
-        if kept.item is not None:
-            return kept.reply.with_replay(None)
-        return kept.reply.with_replay(replay.with_counters(counters.requests.inc, counters.misses.inc))
+            return reply
+        if item is not None:
+            return reply.with_replay(None)
+        return reply.with_replay(replay.with_counters(counters.requests.inc, counters.misses.inc))
 
     def _serve_fresh(self, query: Query, key: Key, found: Found, counters: Counters) -> Message:
         now = self._clock()
@@ -178,4 +183,5 @@ class Cache(Plugin):
         counters = self._counters.get(where)
         if counters is None:
             counters = self._counters[where] = Counters(self.process.metrics, where[0], self._label, where[1])
+            self.process.metrics.before_exposition(counters.show)
         return counters

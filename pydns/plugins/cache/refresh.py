@@ -64,7 +64,7 @@ class Refresher:
     async def _prefetch(self, query: Query, key: Key, item: Item, counters: Counters) -> None:
         try:
             reply = await self._ask()(asking(query))
-            fresh = self._keeper.keep(query, key, reply, counters, refreshes=True).item
+            _, fresh = self._keeper.keep(query, key, reply, counters, refreshes=True)
             if fresh is not None:
                 fresh.hits, fresh.last_hit = item.hits, self._clock()
         except (Failure, Dropped):
@@ -80,7 +80,7 @@ class Refresher:
         try:
             reply = await self._ask()(asking(query))
             if self._is_good(reply, query):
-                shown = self._keeper.keep(query, key, reply, counters, refreshes=True).reply
+                shown, _ = self._keeper.keep(query, key, reply, counters, refreshes=True)
         except (Failure, Dropped):
             pass  # the expired item is what there is
         finally:

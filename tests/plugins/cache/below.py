@@ -57,4 +57,5 @@ class Cached:
 
     def count(self, name: str, kind: str = "", zones: str = ".", server: str = "dns://:53") -> float | None:
         labels = {"server": server, "zones": zones, "view": ""} | ({"type": kind} if kind else {})
+        self.block.process.metrics.exposition()
         return self.block.process.metrics.registry.get_sample_value(f"coredns_cache_{name}", labels)

@@ -14,7 +14,7 @@ def item(ttl: int = 30, rcode: int = 0, now: float = 1000.0) -> Item:
 
 
 def key(name: str = "www.example.org.") -> Key:
-    return Key(name, 1, 1, False, False)
+    return name, 1, 1, False, False
 
 
 def make_store(clock: Clock, stale: float = 0) -> Store:
@@ -31,12 +31,12 @@ def test_capacity(words: int, items: int) -> None:
 @pytest.mark.parametrize(
     ("other", "differs"),
     [
-        (Key("www.example.org.", 1, 1, False, False), False),
-        (Key("web.example.org.", 1, 1, False, False), True),
-        (Key("www.example.org.", 28, 1, False, False), True),
-        (Key("www.example.org.", 1, 3, False, False), True),
-        (Key("www.example.org.", 1, 1, True, False), True),
-        (Key("www.example.org.", 1, 1, False, True), True),
+        (("www.example.org.", 1, 1, False, False), False),
+        (("web.example.org.", 1, 1, False, False), True),
+        (("www.example.org.", 28, 1, False, False), True),
+        (("www.example.org.", 1, 3, False, False), True),
+        (("www.example.org.", 1, 1, True, False), True),
+        (("www.example.org.", 1, 1, False, True), True),
     ],
 )
 def test_key(other: Key, differs: bool) -> None:
