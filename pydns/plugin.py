@@ -78,12 +78,13 @@ class Query:
     ``client`` and ``local`` are (host, port) of the two ends, ``transport`` is ``udp`` or ``tcp``, ``received`` a
     clock reading in seconds, ``zone`` the block's zone that matched (lower-case), ``size`` the octets of the message,
     ``metadata`` what plugins noted about it (label → value, evaluated when asked for).  Of a reply with several equally
-    right forms, ``turn`` counts those that are kept and sent one after the other; else it is any number.
+    right forms, ``turn`` counts those that are kept and sent one after the other; else it is any number.  ``asks_ad``
+    is whether another server is to be asked with AD even where the client did not set it.
     """
 
     __slots__ = (
-        "client", "depth", "local", "message", "metadata", "name", "qclass", "qname", "qtype", "question", "received",
-        "server", "size", "transport", "turn", "view", "zone",
+        "asks_ad", "client", "depth", "local", "message", "metadata", "name", "qclass", "qname", "qtype", "question",
+        "received", "server", "size", "transport", "turn", "view", "zone",
     )  # fmt: skip
 
     message: Message
@@ -119,6 +120,7 @@ class Query:
         self.view = ""
         self.depth = 0
         self.turn = 0
+        self.asks_ad = False
         self.metadata: dict[str, Callable[[], str]] = {}
 
     @property
@@ -137,7 +139,7 @@ class Query:
         if self.transport == "tcp":
             return MAX_MESSAGE
         edns = self.message.edns
-        return MIN_SIZE if edns is None else max(MIN_SIZE, edns.size)
+        return MIN_SIZE if edns is None or edns.size < MIN_SIZE else edns.size
 
     def reply(
         self,
@@ -169,6 +171,7 @@ class Query:
         other.view = self.view
         other.depth = self.depth
         other.turn = self.turn
+        other.asks_ad = self.asks_ad
         other.metadata = self.metadata
         return other
 

@@ -76,7 +76,9 @@ def _parse_opt(data: bytes, offset: int) -> tuple[Edns, int] | None:
 
 
 def parse_reply(data: bytes, question: Question, end: int) -> Message | None:
-    """The reply in ``data`` (rules 1, 2 and 4), which has ``question`` up to ``end``, spelled as in the query."""
+    """The reply of another server in ``data`` (rules 1, 2 and 4), which has ``question`` up to ``end``, spelled as in
+    the query.
+    """
     ident, word, _, answers, authorities, additionals = HEADER.unpack_from(data)
     total = answers + authorities + additionals
     edns, rcode = None, word & RCODE_MASK

@@ -62,6 +62,7 @@ MOST_VARIANTS = 16
 """How many orders of a reply may be kept and sent in turn."""
 UNEVEN_LAST = 1.0
 """Seconds after which new orders are drawn where so many are not even: over the seconds they are."""
+_TRANSFERS = (Type.AXFR, Type.IXFR)
 RELOAD = 30.0
 """Seconds between two looks at the weight file."""
 ROUND_ROBIN, WEIGHTED = "round_robin", "weighted"
@@ -227,15 +228,14 @@ class Loadbalance(Plugin):
 
     async def serve(self, query: Query) -> Message:
         reply = await self.next(query)
-        if reply.rcode != Rcode.NOERROR or query.qtype in (Type.AXFR, Type.IXFR):
+        if reply.rcode != Rcode.NOERROR or query.qtype in _TRANSFERS:
             return reply
         return self._shuffle(reply, query.turn) if self._file is None else self._draw(reply, query.qtype)
 
     def _shuffle(self, reply: Message, turn: int) -> Message:
-        sections = [reply.answer, reply.authority, reply.additional]
-        if all(len(section) < 2 for section in sections):
+        if len(reply.answer) < 2 and len(reply.authority) < 2 and len(reply.additional) < 2:
             return reply
-        groups = [grouped(section) for section in sections]
+        groups = [grouped(section) for section in (reply.answer, reply.authority, reply.additional)]
         replay = reply.replay and self._in_turn(reply.replay, turns(groups))
         answer, authority, additional = (shuffled(group, self._luck, turn) for group in groups)
         if self._prefer:

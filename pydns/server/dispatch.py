@@ -172,6 +172,8 @@ class Dispatcher:
         return self.zones[zone]
 
     def _longest(self, name: str) -> str | None:
+        if not self._depth:
+            return "." if self.zones else None
         for zone in suffixes(tail(name, self._depth)):
             if zone in self.zones:
                 return zone

@@ -26,6 +26,8 @@ class Keeper:
         self._conf = conf
         self._store = store
         self._process = process
+        self._success_bounds = conf.success_bounds
+        self._denial_bounds = conf.denial_bounds
         self._disabled = {kind: conf.disabled_zones(kind) for kind in KINDS}
 
     def keep(self, query: Query, key: Key, reply: Message, counters: Counters, *, refreshes: bool = False) -> Kept:
@@ -52,8 +54,8 @@ class Keeper:
     def _ttl(self, reply: Message, kind: Kind) -> int:
         if kind is Kind.FAILURE:
             return int(self._conf.servfail)
-        clamp = self._conf.clamp_denial if kind is Kind.DENIAL else self._conf.clamp_success
-        return clamp(lowest_ttl(reply, kind))
+        least, most = self._denial_bounds if kind is Kind.DENIAL else self._success_bounds
+        return min(max(lowest_ttl(reply, kind), least), most)
 
     @staticmethod
     def _shown(query: Query, reply: Message, ttl: int) -> Message:

@@ -166,18 +166,20 @@ class CacheOptions(Options):
     )
     keepttl: bool = flag(help="TTLs do not count down while a reply is kept")
 
-    def clamp_success(self, ttl: int) -> int:
-        """The TTL of a positive reply whose records agree to ``ttl``."""
-        return self._clamp(ttl, self.success, LONGEST_SUCCESS)
+    @property
+    def success_bounds(self) -> tuple[int, int]:
+        """The shortest and the longest TTL of a positive reply, in seconds."""
+        return self._bounds(self.success, LONGEST_SUCCESS)
 
-    def clamp_denial(self, ttl: int) -> int:
-        """The TTL of a denial whose records agree to ``ttl``."""
-        return self._clamp(ttl, self.denial, LONGEST_DENIAL)
+    @property
+    def denial_bounds(self) -> tuple[int, int]:
+        """The shortest and the longest TTL of a denial, in seconds."""
+        return self._bounds(self.denial, LONGEST_DENIAL)
 
-    def _clamp(self, ttl: int, bound: Bound, longest: int) -> int:
-        """Within the bounds, of which the upper one is stronger."""
-        least = SHORTEST if bound.minttl is None else bound.minttl
-        return min(max(ttl, least), bound.ttl or self.ttl or longest)
+    def _bounds(self, bound: Bound, longest: int) -> tuple[int, int]:
+        """Where they contradict each other the upper one is stronger."""
+        most = bound.ttl or self.ttl or longest
+        return min(SHORTEST if bound.minttl is None else bound.minttl, most), most
 
     def disabled_zones(self, kind: str) -> tuple[str, ...]:
         """The zones whose replies of this kind are not kept; the last line of its kind counts."""

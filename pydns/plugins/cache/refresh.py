@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 
 from pydns.dns.message import Message
-from pydns.dns.types import Flag, Rcode
+from pydns.dns.types import Rcode
 from pydns.plugin import Dropped, Failure, Process, Query, Serve
 from pydns.plugins.cache.classify import Kind, classify, is_about
 from pydns.plugins.cache.counters import Counters
@@ -104,10 +104,8 @@ class Refresher:
 
 def asking(query: Query) -> Query:
     """The query as it goes down: always with AD, so that a reply is good for clients that want to know."""
-    message = query.message
-    if message.flags & Flag.AD:
-        return query
-    return query.with_message(message.with_flags(message.flags | Flag.AD))
+    query.asks_ad = True
+    return query
 
 
 def unattended(query: Query, transport: str = "tcp") -> Query:

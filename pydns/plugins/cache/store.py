@@ -31,7 +31,7 @@ class Found(NamedTuple):
 
 
 class _Part(LRUCache[Key, Item]):
-    """Items of one kind, the least recently used first to go; counts those that went for others.
+    """Items of one kind, the least recently used first to go; ``evicted`` counts those that went for others.
 
     An item that has expired stays in its place until it is asked for or goes for others, as in CoreDNS, so this is no
     ``TLRUCache``: that one keeps a heap of ends up to date at each step, which costs four times as much.
@@ -78,16 +78,16 @@ class Store:
     def put(self, where: str, key: Key, item: Item) -> int:
         """Keep ``item`` in place of what was under ``key`` in that part; how many others were evicted for it."""
         part = self._parts[where]
-        before = part.evicted
+        part.evicted = 0
         part[key] = item
-        return part.evicted - before
+        return part.evicted
 
     def forget_denial(self, key: Key) -> bool:
         """Whether there was one."""
         return self._denials.pop(key, None) is not None
 
     def size(self, where: str) -> int:
-        return len(self._parts[where])
+        return int(self._parts[where].currsize)
 
 
 def capacity(words: int) -> int:

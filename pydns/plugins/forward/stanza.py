@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from pydns.dns.message import Message, pack
 from pydns.dns.name import is_below
-from pydns.dns.types import Rcode
+from pydns.dns.types import Flag, Rcode
 from pydns.plugin import Failure, Process, Query
 from pydns.plugins.forward.options import ForwardOptions
 from pydns.plugins.forward.target import Counters, Target
@@ -42,6 +42,7 @@ class Stanza:
         self._clock = process.clock
         self._policy: Policy[Target] = make_policy(conf.policy, self._random)
         self._under_way = 0
+        self._takes_all = conf.zone == "." and not conf.excepted
         self.targets: list[Target] = []
 
     async def start(self) -> None:
@@ -56,6 +57,8 @@ class Stanza:
 
     def takes(self, name: str) -> bool:
         """Whether queries for ``name`` (lower-case) are forwarded."""
+        if self._takes_all:
+            return True
         zone = self._conf.zone
         if not is_below(name, zone):
             return False
@@ -83,8 +86,8 @@ class Stanza:
         attempts = self._conf.max_connect_attempts
         if attempts is None:
             attempts = ATTEMPTS * len(self.targets)
-        deadline = self._clock() + DEADLINE
-        wire = pack(query.message)
+        started = self._clock()
+        wire = _asked(query)
         why = NO_HEALTHY
         failures = failovers = 0
         for target in self._order():
@@ -94,12 +97,14 @@ class Stanza:
                 why = str(error)
                 target.failed()
                 failures += 1
-                if failures == attempts or self._clock() >= deadline:
+                if failures == attempts or self._clock() >= started + DEADLINE:
                     break
                 await asyncio.sleep(0)  # a network that is unreachable says so without waiting
                 continue
-            failovers += reply.rcode in self._conf.failover
-            if reply.rcode not in self._conf.failover or failovers == len(self.targets):
+            if reply.rcode not in self._conf.failover:
+                return reply
+            failovers += 1
+            if failovers == len(self.targets):
                 return reply
         raise Failure(Rcode.SERVFAIL, why)
 
@@ -124,7 +129,7 @@ class Stanza:
         started = self._clock()
         transport = self._transport(query)
         reply = await target.upstream.ask(wire, query.question, transport, query.max_size)
-        if reply.truncated and transport == "udp" and self._conf.prefer_udp:
+        if self._conf.prefer_udp and transport == "udp" and reply.truncated:
             reply = await target.upstream.ask(wire, query.question, "tcp", query.max_size)
         target.took(self._clock() - started, reply.rcode)
         if not answers(reply, query.question):
@@ -135,6 +140,12 @@ class Stanza:
         if self._conf.force_tcp:
             return "tcp"
         return "udp" if self._conf.prefer_udp or query.transport == "udp" else "tcp"
+
+
+def _asked(query: Query) -> bytes:
+    """The query as it goes to an upstream, its ID still the client's."""
+    message = query.message
+    return pack(message.with_flags(message.flags | Flag.AD) if query.asks_ad else message)
 
 
 def _passed_on(reply: Message, ident: int) -> Message:

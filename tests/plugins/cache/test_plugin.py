@@ -91,7 +91,7 @@ class TestHit:
         for _ in range(2):
             assert bool((await cached.ask(**query)).flags & Flag.AD) is shown  # type: ignore[arg-type]
         assert len(cached.below.asked) == 1
-        assert cached.below.asked[0].message.flags & Flag.AD
+        assert cached.below.asked[0].asks_ad
 
 
 class TestTtl:
@@ -247,7 +247,7 @@ class TestWhatIsKept:
         reply = await cached.ask()
         assert texts(reply.records()) == [A, NS.removeprefix("authority: ")]
         assert (reply.replay, reply.edns, reply.flags & Flag.AD) == (replay, Edns(4096), Flag.AD)
-        assert not cached.below.asked[0].message.flags & Flag.AD
+        assert not cached.below.asked[0].asks_ad
 
 
 class TestReplay:

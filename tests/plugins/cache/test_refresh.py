@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from pydns.dns.message import Message
-from pydns.dns.types import Flag, Rcode
+from pydns.dns.types import Rcode
 from pydns.plugin import Query
 from tests.plugins.cache.below import Below, Cached
 from tests.support import settle, texts
@@ -104,7 +104,7 @@ class TestPrefetch:
         await self.hits(cached, 95)
         first, second = cached.below.asked
         assert (first.transport, second.transport) == ("udp", "tcp")
-        assert second.message.flags & Flag.AD
+        assert second.asks_ad
 
     async def test_replays_count_as_hits(self) -> None:
         cached = Cached(Below(OLD), "cache {\nprefetch 6\n}")

@@ -62,6 +62,17 @@ class TestOneUpstream:
         [(transport, heard)] = server.asked
         assert (transport, heard) == ("udp", query.message._replace(id=heard.id))
 
+    @pytest.mark.parametrize(
+        ("flags", "asks_ad", "heard"),
+        [(Flag.RD, False, Flag.RD), (Flag.RD, True, Flag.RD | Flag.AD), (Flag.AD, True, Flag.AD)],
+    )
+    async def test_ad_is_asked_for_where_a_plugin_wants_it(self, flags: int, asks_ad: bool, heard: int) -> None:
+        query = make_query(ASKED, flags=flags)
+        query.asks_ad = asks_ad
+        async with scripted_upstream(saying(WWW)) as server, forwarding(f"forward . {server.address}") as plugin:
+            await plugin.serve(query)
+        assert server.asked[0][1].flags == heard
+
     async def test_no_opt_is_added(self) -> None:
         async with scripted_upstream(saying(WWW)) as server, forwarding(f"forward . {server.address}") as plugin:
             await plugin.serve(make_query(ASKED))
