@@ -104,10 +104,7 @@ def _octets(reply: Message | bytes) -> bytes:
 async def scripted_upstream(script: Script, port: int = 0) -> AsyncIterator[ScriptedUpstream]:
     """An upstream that listens until the block ends."""
     upstream = ScriptedUpstream(script)
-    loop = asyncio.get_running_loop()
-    server = await asyncio.start_server(upstream.connected, "127.0.0.1", port)
-    upstream.address = Address(*server.sockets[0].getsockname())
-    udp, _ = await loop.create_datagram_endpoint(lambda: upstream, local_addr=upstream.address)
+    server, udp = await _listen(upstream, port)
     try:
         yield upstream
     finally:
@@ -116,6 +113,23 @@ async def scripted_upstream(script: Script, port: int = 0) -> AsyncIterator[Scri
         await server.wait_closed()
         udp.close()
         await settle()
+
+
+async def _listen(upstream: ScriptedUpstream, port: int) -> tuple[asyncio.Server, asyncio.DatagramTransport]:
+    """Sockets of both transports with one port; another is tried where somebody has it for UDP."""
+    while True:
+        server = await asyncio.start_server(upstream.connected, "127.0.0.1", port)
+        upstream.address = Address(*server.sockets[0].getsockname())
+        try:
+            udp, _ = await asyncio.get_running_loop().create_datagram_endpoint(
+                lambda: upstream, local_addr=upstream.address
+            )
+            return server, udp
+        except OSError:
+            server.close()
+            await server.wait_closed()
+            if port:
+                raise
 
 
 def closed_address() -> Address:

@@ -99,7 +99,7 @@ def parse_reply(data: bytes, question: Question, end: int) -> Message | None:
         authority, additional = authority[:authorities], authority[authorities:]
     size = offset + len(records) * (end - HEADER.size - _QUESTION.size - 2)
     packed = Packed(question, answer, authority, additional, data[12:offset], tuple(ttls), size)
-    return Message(ident, word & ~RCODE_MASK, rcode, question, answer, authority, additional, edns, None, False, packed)
+    return Message(ident, word & ~RCODE_MASK, rcode, question, answer, authority, additional, edns, None, True, packed)
 
 
 def _records(data: bytes, name: str, offset: int, count: int, ttls: list[int]) -> tuple[list[RR], int]:

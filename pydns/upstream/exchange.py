@@ -48,7 +48,7 @@ class Upstream:
         return str(self.address)
 
     def ask(self, wire: bytes, question: Question, transport: str, limit: int) -> Awaitable[Message]:
-        """The reply to the query ``wire`` (its ID is replaced), in at most ``limit`` octets over UDP.
+        """The reply to the query ``wire`` (another ID than its own leaves), in at most ``limit`` octets over UDP.
 
         Over UDP a reply that is larger comes without records and with TC.  Raises ExchangeError, at once or when
         awaited.

@@ -45,7 +45,7 @@ def read_datagram(data: bytes, question: Question, limit: int, asked: bytes = b"
         if common is not None:
             return common
     try:
-        reply = parse(data) if len(data) <= limit else _without_records(data)
+        reply = read(data) if len(data) <= limit else _without_records(data)
     except WireError:
         try:
             reply = _without_records(data)
@@ -57,7 +57,12 @@ def read_datagram(data: bytes, question: Question, limit: int, asked: bytes = b"
     return reply if questions == 1 and answers(reply, question) else None
 
 
+def read(data: bytes) -> Message:
+    """What another server wrote.  Raises WireError."""
+    return parse(data)._replace(forwarded=True)
+
+
 def _without_records(data: bytes) -> Message:
     """Header and question alone, with TC."""
-    message = parse(data[:6] + bytes(6) + data[_HEADER:])
+    message = read(data[:6] + bytes(6) + data[_HEADER:])
     return message._replace(flags=message.flags | Flag.TC)

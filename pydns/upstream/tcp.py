@@ -16,8 +16,8 @@ from collections.abc import Callable
 from typing import cast
 
 from pydns.address import Address
-from pydns.dns.message import Message, WireError, parse
-from pydns.upstream.reply import ExchangeError
+from pydns.dns.message import Message, WireError
+from pydns.upstream.reply import ExchangeError, read
 from pydns.upstream.settings import Settings, reason
 
 CONNECT_TIMEOUT = 2.0
@@ -105,8 +105,11 @@ class TcpPool:
         self._closed = False
 
     async def ask(self, wire: bytes) -> Message:
-        """One exchange; the query's first two octets are still to be chosen.  Raises ExchangeError."""
-        wire = self._random.getrandbits(16).to_bytes(2, "big") + wire[2:]
+        """One exchange; the query leaves with another ID than its own.  Raises ExchangeError."""
+        reply = await self._ask(self._random.getrandbits(16).to_bytes(2, "big") + wire[2:])
+        return reply._replace(id=int.from_bytes(wire[:2], "big"))
+
+    async def _ask(self, wire: bytes) -> Message:
         while (kept := self._take()) is not None:
             try:
                 return await self._exchange(kept, wire)
@@ -130,7 +133,7 @@ class TcpPool:
         except TimeoutError:
             raise ExchangeError(f"read tcp {connection.path}: i/o timeout") from None
         try:
-            reply = parse(frame)
+            reply = read(frame)
         except WireError as error:
             connection.close()
             raise ExchangeError(f"dns: {error}") from None

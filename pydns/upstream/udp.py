@@ -4,7 +4,7 @@ Rules (RFC 5452):
 
 1. A socket is connected, so that the kernel drops what comes from elsewhere; its port is the kernel's random choice.
 2. It is replaced after `USES` queries or some seconds, whichever comes first, and closes when its last query is over.
-3. IDs are random and, on one socket, not in use twice.
+3. Queries leave with random IDs that, on one socket, are not in use twice; replies come back with the ID of the query.
 4. What does not match ID and question is ignored: the right reply may still come.
 """
 
@@ -53,13 +53,18 @@ class Ids:
 
 
 class UdpWait(Arrival[Message]):
-    """A query under way: what was asked, its octets, and the octets that a reply may have."""
+    """A query under way.
 
-    __slots__ = ("asked", "ident", "limit", "question", "socket")
+    ``question`` is what was asked, ``asked`` its octets, ``ident`` the ID that left and ``own`` the query's own one in
+    octets, ``limit`` the octets that a reply may have.
+    """
+
+    __slots__ = ("asked", "ident", "limit", "own", "question", "socket")
 
     asked: bytes
     ident: bytes
     limit: int
+    own: bytes
     question: Question
     socket: UdpSocket
 
@@ -99,7 +104,7 @@ class UdpSocket:
         self._loop.add_reader(self._socket.fileno(), self._readable)
 
     def ask(self, wire: bytes, question: Question, limit: int) -> UdpWait:
-        """Wait for the reply to a query whose first two octets are still to be chosen."""
+        """Wait for the reply to a query, which leaves with another ID."""
         self.uses += 1
         ident = self._ids.take()
         while ident in self._waits:
@@ -108,6 +113,7 @@ class UdpSocket:
         wait = self._waits[ident] = UdpWait(loop=self._loop)
         wait.socket = self
         wait.ident = ident
+        wait.own = wire[:2]
         wait.question = question
         wait.asked = wire[HEADER.size : HEADER.size + 4 + len(to_wire(question.name))]
         wait.limit = limit
@@ -159,7 +165,7 @@ class UdpSocket:
         wait = self._waits.get(data[:2])
         if wait is None:
             return
-        reply = read_datagram(data, wait.question, wait.limit, wait.asked)
+        reply = read_datagram(wait.own + data[2:], wait.question, wait.limit, wait.asked)
         if reply is not None:
             self.forget(wait)
             wait.bring(reply)

@@ -10,7 +10,8 @@ from pydns.dns.types import Class, Flag, Rcode, Type
 from pydns.upstream.reply import answers, read_datagram
 
 ASKED = Question("www.Example.org.", Type.A)
-REPLY = Message(7, Flag.QR | Flag.RA, 0, ASKED, (RR(ASKED.name, Type.A, 60, address("192.0.2.1")),))
+RECORD = RR(ASKED.name, Type.A, 60, address("192.0.2.1"))
+REPLY = Message(7, Flag.QR | Flag.RA, 0, ASKED, (RECORD,), forwarded=True)
 
 
 def without_question(rcode: int) -> bytes:

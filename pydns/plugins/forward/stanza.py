@@ -132,9 +132,9 @@ class Stanza:
         if self._conf.prefer_udp and transport == "udp" and reply.truncated:
             reply = await target.upstream.ask(wire, query.question, "tcp", query.max_size)
         target.took(self._clock() - started, reply.rcode)
-        if not answers(reply, query.question):
-            return query.reply(Rcode.FORMERR)
-        return _passed_on(reply, query.message.id)
+        if reply.question is query.question or answers(reply, query.question):
+            return reply
+        return query.reply(Rcode.FORMERR)
 
     def _transport(self, query: Query) -> str:
         if self._conf.force_tcp:
@@ -146,9 +146,3 @@ def _asked(query: Query) -> bytes:
     """The query as it goes to an upstream, its ID still the client's."""
     message = query.message
     return pack(message.with_flags(message.flags | Flag.AD) if query.asks_ad else message)
-
-
-def _passed_on(reply: Message, ident: int) -> Message:
-    """The reply as it goes to the client (rule 4)."""
-    _, flags, rcode, question, answer, authority, additional, edns, replay, _, packed = reply
-    return Message(ident, flags, rcode, question, answer, authority, additional, edns, replay, True, packed)
