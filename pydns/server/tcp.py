@@ -81,7 +81,9 @@ class TcpConnection(asyncio.Protocol):
         self.last_active = 0.0
         self._connections = connections
         self._loop = asyncio.get_running_loop()
-        self._received = bytearray()
+        self._received = b""
+        self._taken = 0
+        """Octets of what was received that are not needed any more."""
         self._asked = False
         self._busy = False
         self._unread = False
@@ -108,7 +110,9 @@ class TcpConnection(asyncio.Protocol):
     # Reading.
 
     def data_received(self, data: bytes) -> None:
-        self._received += data
+        left = self._received[self._taken :]
+        self._received = left + data if left else data
+        self._taken = 0
         self._read()
 
     def _read(self) -> None:
@@ -116,40 +120,46 @@ class TcpConnection(asyncio.Protocol):
         if self._busy:
             return  # an answer that was ready at once; the loop below goes on
         self._busy = True
-        replies = bytearray()
-        while not self._full() and (message := self._next_message()) is not None:
-            replies += self._recall_or_submit(message)
-            if len(replies) > SEND_BUFFER:
-                self._send(replies)
-                replies = bytearray()
-        if replies:
-            self._send(replies)
+        while not self._full() and self._take():
+            pass
         self._busy = False
         self._set_reading()
 
-    def _recall_or_submit(self, message: bytes) -> bytes:
-        """The reply with its length where it is known, else nothing: it comes through `_answered`."""
-        listener = self._connections.endpoint.listener
-        cache = listener.cache("tcp", self._family)
-        reply = None if cache is None else cache.get(message)
-        if reply is not None:
-            return _framed(reply)
-        self.in_flight += 1
-        listener.submit(message, self._client, self._local, "tcp", self._answered)
-        return b""
+    def _take(self) -> bool:
+        """Answer or submit whole messages, with one write for all known replies; whether there may be more."""
+        cache = self._connections.endpoint.listener.cache("tcp", self._family)
+        received, taken, replies, size = self._received, self._taken, list[bytes](), 0
+        while (end := taken + _LENGTH + int.from_bytes(received[taken : taken + _LENGTH], "big")) <= len(received):
+            message = received[taken + _LENGTH : end]
+            taken = end
+            reply = None if cache is None else cache.get(message)
+            if reply is None:
+                self._submit(message)
+                if self._full():
+                    break
+            else:
+                replies += len(reply).to_bytes(_LENGTH, "big"), reply
+                size += len(reply)
+                if size > SEND_BUFFER:
+                    break
+        if taken > self._taken:
+            self._note_taken(taken)
+        if replies:
+            self._send(b"".join(replies))
+        return end <= len(received)
 
-    def _next_message(self) -> bytes | None:
-        received = self._received
-        end = _LENGTH + int.from_bytes(received[:_LENGTH], "big")
-        if len(received) < end:
-            return None
-        message = bytes(received[_LENGTH:end])
-        del received[:end]
+    def _submit(self, message: bytes) -> None:
+        self.in_flight += 1
+        listener = self._connections.endpoint.listener
+        listener.submit(message, self._client, self._local, "tcp", self._answered)
+
+    def _note_taken(self, taken: int) -> None:
+        """Messages up to there were taken."""
+        self._taken = taken
         self.last_active = self._loop.time()
         if not self._asked:
             self._asked = True
             self._watch(self._connections.endpoint.listener.settings.idle_timeout)
-        return message
 
     def _full(self) -> bool:
         """Whether no more is taken: rules 3 and 4, or there is nobody left to answer."""
@@ -169,7 +179,7 @@ class TcpConnection(asyncio.Protocol):
 
     # Writing.
 
-    def _send(self, octets: bytes | bytearray) -> None:
+    def _send(self, octets: bytes) -> None:
         if not self._transport.is_closing():  # asyncio logs what is written to a client that has gone
             self._transport.write(octets)
 
