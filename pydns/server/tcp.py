@@ -26,6 +26,8 @@ from pydns.server.listener import Endpoint
 
 SEND_BUFFER = 64 << 10
 """Octets of replies that a client may leave unread before its connection stops."""
+READ = 64 << 10
+"""Octets that are read at once.  A fresh buffer for each read, as asyncio makes them, may cost more than a query."""
 _LENGTH = 2
 
 
@@ -44,6 +46,8 @@ class TcpConnections:
         self.endpoint = endpoint
         self.limits = limits or Limits()
         self.open: set[TcpConnection] = set()
+        self.buffer = memoryview(bytearray(READ))
+        """What one connection has just received; each takes it out at once."""
 
     def __call__(self) -> TcpConnection:
         return TcpConnection(self)
@@ -73,7 +77,7 @@ def _last_active(connection: TcpConnection) -> float:
     return connection.last_active
 
 
-class TcpConnection(asyncio.Protocol):
+class TcpConnection(asyncio.BufferedProtocol):
     """One client."""
 
     def __init__(self, connections: TcpConnections) -> None:
@@ -109,9 +113,12 @@ class TcpConnection(asyncio.Protocol):
 
     # Reading.
 
-    def data_received(self, data: bytes) -> None:
-        left = self._received[self._taken :]
-        self._received = left + data if left else data
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where the event loop puts what arrives, right before it calls `buffer_updated`."""
+        return self._connections.buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._received = self._received[self._taken :] + self._connections.buffer[:nbytes].tobytes()
         self._taken = 0
         self._read()
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from itertools import pairwise
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from pydns.dns import Flag, Message, Rcode
 from pydns.dns.message import Replay, parse
 from pydns.plugin import Query, Settings
-from pydns.server.tcp import Limits
+from pydns.server.tcp import READ, SEND_BUFFER, Limits
 from tests.server.parts import (
     ADDRESS_RECORD,
     Gate,
@@ -71,6 +74,31 @@ async def test_messages_may_come_octet_by_octet(remember: bool) -> None:
             client.writer.write(bytes((octet,)))
             await client.writer.drain()
         assert [parse(await client.receive()).id for _ in range(2)] == [1, 2]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@given(st.lists(st.integers(0, 5), max_size=40), st.lists(st.integers(0, 2000), max_size=12), st.integers(1, 4))
+def test_however_the_octets_are_cut_the_replies_are_the_same(
+    remember: bool, names: list[int], cuts: list[int], in_flight: int
+) -> None:
+    """Messages may end anywhere in what arrives, known and unknown ones next to one another."""
+    questions = [f"name{number}.org. A" for number in names]
+    stream = b"".join(framed(packet(question, ident=ident)) for ident, question in enumerate(questions))
+    places = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
+
+    async def run() -> None:
+        listener = make_listener(answer(ADDRESS_RECORD, change=consent), remember=remember)
+        async with connected(listener, limits=Limits(in_flight=in_flight)) as (_, client):
+            for start, end in pairwise(places):
+                client.writer.write(stream[start:end])
+                await client.writer.drain()
+                await asyncio.sleep(0)
+            replies = [parse(await client.receive()) for _ in questions]
+            assert {reply.id: f"{reply.question.name} A" for reply in replies if reply.question} == dict(
+                enumerate(questions)
+            )
+
+    asyncio.run(run())
 
 
 async def test_replies_may_be_longer_than_a_datagram(remember: bool) -> None:
@@ -246,7 +274,10 @@ async def test_a_client_that_reads_slowly_holds_up_no_other(remember: bool) -> N
             await until(lambda: is_unread(server))
             async with await TcpClient.connect(server.port) as client:
                 assert parse(await client.ask(packet(ident=8))).id == 8
-            assert all(len(connection._received) <= 512 << 10 for connection in server.endpoint._connections.open)
+            for connection in server.endpoint._connections.open:
+                assert len(connection._received) <= 2 * READ
+                in_flight = connection._connections.limits.in_flight * 8100  # octets of a reply
+                assert connection._transport.get_write_buffer_size() <= 2 * SEND_BUFFER + in_flight
             flood.cancel()
 
 
