@@ -105,7 +105,7 @@ class Worker:
             self._fail(error)
             return
         for endpoint in self._endpoints:
-            await endpoint.serve()
+            endpoint.serve()
         await instance.serving()
         self._channel.send(Serving())
         set_apart()

@@ -12,14 +12,14 @@ It knows no zones and no plugins.
 
 from __future__ import annotations
 
-import asyncio
 import select
 from collections.abc import Sequence
 
 from pydns.plugin import Address
 from pydns.server.listener import Listener
-from pydns.server.sockets import BACKLOG, WILDCARDS, Sockets, bind_all, shared, spread, twin
+from pydns.server.sockets import WILDCARDS, Sockets, bind_all, shared, spread, twin
 from pydns.server.tcp import Limits, TcpConnections
+from pydns.server.tcp_socket import TcpSocket
 from pydns.server.udp import BATCH, UdpSocket, WildcardUdpSocket
 
 LAST_BATCHES = 8192 // BATCH
@@ -34,7 +34,7 @@ class Endpoint:
         self.listener = listener
         self.sets: list[Sockets] = []
         self._udp: list[UdpSocket] = []
-        self._tcp: list[asyncio.Server] = []
+        self._tcp: list[TcpSocket] = []
         self._connections = TcpConnections(self, limits)
 
     def bind(self, neighbours: Sequence[Endpoint] = ()) -> None:
@@ -71,26 +71,26 @@ class Endpoint:
         if count == 1:
             spread(self.sets[0].all(), False)
 
-    async def serve(self) -> None:
+    def serve(self) -> None:
         """Answer what arrives by the first set; nothing changes where that is done already."""
         if self._udp:
             return
         streams, datagrams, single = self.sets[0]
         kind = WildcardUdpSocket if self.address[0] in WILDCARDS else UdpSocket
         self._udp = [kind(sock, self) for sock in datagrams] + [UdpSocket(sock, self) for sock in single]
+        self._tcp = [TcpSocket(sock, self._connections) for sock in streams]
         for sock in self._udp:
             sock.start()
-        create = asyncio.get_running_loop().create_server
-        # asyncio closes what it is given when it stops
-        self._tcp = [await create(self._connections, sock=sock.dup(), backlog=BACKLOG) for sock in streams]
+        for listening in self._tcp:
+            listening.start()
 
     def pause(self) -> None:
         """Take no more queries in this process; connections end with their queries in flight."""
         for sock in self._udp:
             _drain(sock)
             sock.stop()
-        for server in self._tcp:
-            server.close()
+        for listening in self._tcp:
+            listening.stop()
         self._udp, self._tcp = [], []
         self._connections.finish()
 

@@ -115,7 +115,7 @@ class Server:
             return crew
         for endpoint in endpoints:
             endpoint.listener = instance.listeners[endpoint.address]
-            await endpoint.serve()
+            endpoint.serve()
         return None
 
     async def reload(self) -> bool:

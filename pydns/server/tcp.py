@@ -40,7 +40,7 @@ class Limits:
 
 
 class TcpConnections:
-    """The connections to one listening address; the factory of their protocols."""
+    """The connections to one listening address."""
 
     def __init__(self, endpoint: Endpoint, limits: Limits | None = None) -> None:
         self.endpoint = endpoint
@@ -48,9 +48,6 @@ class TcpConnections:
         self.open: set[TcpConnection] = set()
         self.buffer = memoryview(bytearray(READ))
         """What one connection has just received; each takes it out at once."""
-
-    def __call__(self) -> TcpConnection:
-        return TcpConnection(self)
 
     def admit(self, connection: TcpConnection) -> bool:
         """Whether there is room for one more (rule 5)."""
@@ -78,11 +75,13 @@ def _last_active(connection: TcpConnection) -> float:
 
 
 class TcpConnection(asyncio.BufferedProtocol):
-    """One client."""
+    """One client, whose address is ``client``."""
 
-    def __init__(self, connections: TcpConnections) -> None:
+    def __init__(self, connections: TcpConnections, client: Address) -> None:
         self.in_flight = 0
         self.last_active = 0.0
+        self._client = client
+        self._family = 6 if ":" in client[0] else 4
         self._connections = connections
         self._loop = asyncio.get_running_loop()
         self._received = b""
@@ -97,9 +96,7 @@ class TcpConnection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self._transport.set_write_buffer_limits(SEND_BUFFER)
-        self._client: Address = transport.get_extra_info("peername")[:2]
         self._local: Address = transport.get_extra_info("sockname")[:2]
-        self._family = 6 if ":" in self._client[0] else 4
         self.last_active = self._loop.time()
         if not self._connections.admit(self):
             self._transport.abort()

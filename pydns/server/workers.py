@@ -193,7 +193,7 @@ class _Post:
             endpoint = Endpoint(address, self._instance.listeners[address])
             endpoint.adopt(sockets.duplicate())
             self._standing_in.append(endpoint)
-            await endpoint.serve()
+            endpoint.serve()
 
     def relieve(self) -> None:
         """Leave the sockets to the worker, which serves now."""

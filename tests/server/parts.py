@@ -115,7 +115,7 @@ class Running:
 
     async def __aenter__(self) -> Running:
         self.endpoint.bind()
-        await self.endpoint.serve()
+        self.endpoint.serve()
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -118,7 +118,7 @@ async def test_the_wildcard_and_single_addresses_share_a_port(order: list[str]) 
     for number, host in enumerate(order):
         endpoint = Endpoint((host, port), make_listener(answer(f"example.org. 5 IN A 192.0.2.{number}")))
         endpoint.bind(endpoints)
-        await endpoint.serve()
+        endpoint.serve()
         endpoints.append(endpoint)
     for asked in ("127.0.0.1", "127.0.0.2", "127.0.0.3", "::1"):
         number = order.index(asked if asked in order else "")
@@ -161,7 +161,7 @@ async def test_the_kernel_spreads_clients_over_the_sets(host: str) -> None:
     for server, sockets in zip(servers, endpoint.sets, strict=True):
         assert select.select(sockets.datagrams + sockets.single, [], [], 0)[0], "each set has some"
         server.adopt(sockets.duplicate())
-        await server.serve()
+        server.serve()
     for client in asking:
         assert parse(await client.receive()).answer
         client.sock.close()
@@ -182,12 +182,12 @@ async def test_a_set_that_was_left_keeps_what_it_holds_and_gets_no_more(host: st
     asking += clients(endpoint.address[1], host or "127.0.0.1")
     left = Endpoint(endpoint.address, make_listener())
     left.adopt(endpoint.sets[1].duplicate())
-    await left.serve()
+    left.serve()
     left.stop()
     await left.listener.finish()
     left.close()
     endpoint.shrink(1)
-    await endpoint.serve()
+    endpoint.serve()
     for client in asking:
         assert parse(await client.receive()).answer
         client.sock.close()
@@ -229,13 +229,13 @@ async def test_neighbours_with_several_sets() -> None:
 async def test_whoever_pauses_leaves_its_sockets_open() -> None:
     endpoint = Endpoint(("127.0.0.1", free_port()), make_listener())
     endpoint.bind()
-    await endpoint.serve()
+    endpoint.serve()
     endpoint.pause()
     with UdpClient(*endpoint.address) as client:
         client.send(packet())
         async with await TcpClient.connect(endpoint.address[1]) as connection:
             connection.send(packet())
-            await endpoint.serve()
+            endpoint.serve()
             assert parse(await client.receive()).answer
             assert parse(await connection.receive()).answer
     endpoint.stop()
