@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import os
 import pickle
@@ -10,7 +9,7 @@ import resource
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydns import build, registry
+from pydns import build, loop, registry
 from pydns.corefile.keys import DEFAULT_PORT
 from pydns.corefile.parser import DEFAULT_FILE, Corefile
 from pydns.http import HttpListeners, NoHttpListeners, import_early
@@ -69,7 +68,7 @@ def serve(options: Options) -> int:
     _raise_file_limit()
     take_over_libraries()
     gc.disable()  # the server turns it on when it has started: until then nearly all that is made stays
-    return asyncio.run(_serve(options))
+    return loop.run(_serve(options))
 
 
 def open_standard_streams() -> None:

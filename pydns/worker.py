@@ -13,7 +13,7 @@ import signal
 import socket
 import sys
 
-from pydns import log, serve
+from pydns import log, loop, serve
 from pydns.plugin import Feeds, Ready
 from pydns.server.channel import (
     Channel,
@@ -150,7 +150,7 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     log.take_over_libraries()
     gc.disable()  # until it serves; nearly all that is made stays
-    asyncio.run(_run(int(sys.argv[1])))
+    loop.run(_run(int(sys.argv[1])))
 
 
 if __name__ == "__main__":
