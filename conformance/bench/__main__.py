@@ -1,165 +1,115 @@
-"""`python -m conformance.bench`: a subject and real CoreDNS under the same load in turns, as ratios."""
+"""`python -m conformance.bench`: a server beside real CoreDNS, as ratios with their floors.
+
+Both watch the same Kubernetes API and are measured in turns in one run. The figures of another day do not compare.
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import os
+import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from statistics import median
+from typing import Any
 
-from conformance.bench import load, objects
-from conformance.kubernetes import fake_api
+from conformance.bench import machine, report, runner
+from conformance.bench.document import document
+from conformance.bench.finding import Result
+from conformance.bench.lines import LINES, Line
+from conformance.bench.processes import BenchError
+from conformance.bench.setting import Options
+from conformance.bench.table import terminal
+from conformance.kubernetes.client import ClusterError
+from conformance.options import report_file
 from conformance.servers import subjects
-from conformance.servers.ports import free_port
+from conformance.servers.scratch import run_folder
 
-COREFILE = """\
-.:{port} {{
-    errors
-    health 127.0.0.1:{health}
-    ready 127.0.0.1:{ready}
-    kubernetes cluster.local in-addr.arpa ip6.arpa {{
-        endpoint {api}
-        pods insecure
-        fallthrough in-addr.arpa ip6.arpa
-        ttl 30
-    }}
-    prometheus 127.0.0.1:{metrics}
-    cache 30 {{
-        disable success cluster.local
-        disable denial cluster.local
-    }}
-    loadbalance
-}}
-"""
-"""kubeadm's Corefile without what needs a network (forward, loop) and without reload."""
-
-REFERENCE = "coredns"
+QUICK = {"rounds": 3, "seconds": 2.0}
+USUAL = {"rounds": 5, "seconds": 4.0}
+FAST_DISK = Path("/dev/shm")
+"""Memory in place of a disk, for etcd and all else that is written."""
 
 
-@dataclass
-class Server:
-    """A running server and its runs by load."""
-
-    subject: str
-    pid: int
-    port: int
-    idle_bytes: int = 0
-    runs: dict[str, list[load.Run]] = field(default_factory=dict)
-
-    def per_cpu_second(self, name: str) -> float:
-        return median(run.per_cpu_second for run in self.runs[name])
-
-    def per_second(self, name: str) -> float:
-        return median(run.per_second for run in self.runs[name])
-
-
-@asynccontextmanager
-async def serve(subject: str, api: str, folder: Path) -> AsyncIterator[Server]:
-    """A server with the benchmark's Corefile, on core 0 where there is more than one."""
-    ports = [free_port() for _ in range(4)]
-    corefile = folder / f"{subject}.corefile"
-    keys = dict(zip(("port", "health", "ready", "metrics"), ports, strict=True))
-    corefile.write_text(COREFILE.format(api=api, **keys))
-    async with subjects.start(subject, corefile, ports[0]) as running:
-        server = Server(subject, running.pid, ports[0])
-        if (os.cpu_count() or 1) > 1:
-            for thread in Path(f"/proc/{server.pid}/task").iterdir():
-                os.sched_setaffinity(int(thread.name), {0})
-        yield server
-
-
-async def measure(options: argparse.Namespace) -> list[Server]:
-    """All loads on both servers, alternating, `rounds` times."""
-    async with AsyncExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
-        api = fake_api.FakeApi()
-        api.apply(objects.cluster(options.services, options.endpoints))
-        url = await stack.enter_async_context(fake_api.serve(api))
-        servers = [await stack.enter_async_context(serve(name, url, folder)) for name in (options.subject, REFERENCE)]
-        await asyncio.sleep(1)  # both are synced and idle now
-        for server in servers:
-            server.idle_bytes = load.resident_bytes(server.pid)
-        for name, questions in objects.LOADS.items():
-            if options.load and not any(word in name for word in options.load):
-                continue
-            path = folder / "questions"
-            path.write_text("\n".join(questions(options.services)) + "\n")
-            await alternate(name, servers, path, options)
-        return servers
-
-
-async def alternate(name: str, servers: list[Server], questions: Path, options: argparse.Namespace) -> None:
-    """One load: a warm-up each, then A B A B …"""
-    core = 1 if (os.cpu_count() or 1) > 1 else None
-    for number in range(options.rounds + 1):
-        for server in servers:
-            seconds = options.seconds if number else 1
-            run = await load.run(server.pid, server.port, questions, seconds, core)
-            if number:
-                server.runs.setdefault(name, []).append(run)
-            label = f"round {number}" if number else "warm-up"
-            figures = f"{run.per_second:,.0f} q/s, {run.per_cpu_second:,.0f} per CPU-second, {run.lost} lost"
-            print(f"  {name}: {server.subject} {label}: {figures}, {run.rcodes}", file=sys.stderr)
-
-
-def table(servers: list[Server]) -> str:
-    """The medians side by side; the ratio is subject : CoreDNS."""
-    subject, reference = servers
-    ours = subject.subject
-    rows = [
-        f"| load | {ours}, queries per CPU-second | CoreDNS | ratio | q/s, {ours} | q/s, CoreDNS |",
-        "|---|---|---|---|---|---|",
-    ]
-    for name in subject.runs:
-        figure, theirs = subject.per_cpu_second(name), reference.per_cpu_second(name)
-        rates = f"{subject.per_second(name):,.0f} | {reference.per_second(name):,.0f}"
-        rows.append(f"| {name} | {figure:,.0f} | {theirs:,.0f} | {figure / theirs:.2f} | {rates} |")
-    memory = [load_bytes / 1e6 for load_bytes in (subject.idle_bytes, reference.idle_bytes)]
-    rows.append(f"\nResident memory, just started: {memory[0]:.0f} MB, CoreDNS {memory[1]:.0f} MB, "
-                f"ratio {memory[0] / memory[1]:.2f}")  # fmt: skip
-    return "\n".join(rows)
-
-
-def as_json(servers: list[Server], options: argparse.Namespace) -> str:
-    """Every run, for those who want more than medians."""
-    found = {
-        server.subject: {
-            "idle_bytes": server.idle_bytes,
-            "runs": {name: [vars(run) for run in runs] for name, runs in server.runs.items()},
-        }
-        for server in servers
-    }
-    return json.dumps({"schema": 1, "services": options.services, "endpoints": options.endpoints, "servers": found})
-
-
-def main() -> None:
-    """Parse the words, measure, print the table."""
-    parser = argparse.ArgumentParser(prog="python -m conformance.bench", description=__doc__)
-    parser.add_argument("--subject", default="pydns", help="the server beside CoreDNS (default: pydns)")
-    parser.add_argument("--services", type=int, default=1000, metavar="N", help="Services in the cluster (1000)")
-    parser.add_argument("--endpoints", type=int, default=10, metavar="N", help="endpoints of each (10)")
-    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="counted runs of each load and server (5)")
-    parser.add_argument("--seconds", type=float, default=5, metavar="S", help="length of a run (5)")
-    parser.add_argument(
-        "--load", action="append", metavar="TEXT", help="only loads whose name contains TEXT; repeatable"
+def arguments() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m conformance.bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every run to FILE")
-    options = parser.parse_args()
+    add = parser.add_argument
+    add("--subject", default="pydns", help="pydns, or the path of a program that takes -conf COREFILE")
+    add("--load", action="append", default=[], metavar="TEXT", help="only lines whose name contains TEXT; repeatable")
+    add("--quick", action="store_true", help="the first lines, in two minutes")
+    add("--rounds", type=int, metavar="N", help=f"counted rounds ({USUAL['rounds']}; quick: {QUICK['rounds']})")
+    add("--seconds", type=float, metavar="S", help=f"of a counted run ({USUAL['seconds']:g}; quick: 2)")
+    add("--api", choices=("real", "fake"), default="real", help="a kube-apiserver (default), or a fake one")
+    add("--json", type=report_file, metavar="FILE", help="write every round to FILE")
+    add("--report", action="store_true", help="keep the run: docs/bench.json, docs/bench.svg, and README's tables")
+    add("--strict", action="store_true", help="exit status 1 when a line is below its floor")
+    add("--list", action="store_true", help="print the lines and how long they take")
+    return parser
+
+
+def options_of(words: argparse.Namespace) -> Options:
+    """What the command line says of the runs."""
+    usual = QUICK if words.quick else USUAL
+    rounds, seconds = words.rounds or int(usual["rounds"]), words.seconds or usual["seconds"]
+    return Options(words.subject, rounds, seconds, words.quick)
+
+
+async def measure(lines: Sequence[Line], options: Options, api: str) -> tuple[list[Result], dict[str, Any]]:
+    """The results, and what must be known of the run to read them."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task
+    loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    programs = {"subject": options.subject, "reference": "coredns"}
+    about: dict[str, Any] = {
+        "subject": Path(options.subject).name,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": machine.facts(),
+        "versions": {name: await subjects.version(program) or program for name, program in programs.items()},
+        "api": api,
+        "options": {"rounds": options.rounds, "seconds": options.seconds, "quick": options.quick},
+    }
+    return await runner.run(lines, options, api == "real"), about
+
+
+def listing(lines: Sequence[Line], options: Options) -> str:
+    """The lines with their floors and times."""
+    rows = [f"{runner.minutes(line.way.seconds(options)):>7}  {line.name}" for line in lines]
+    return "\n".join([*rows, f"{runner.minutes(runner.estimate(lines, options)):>7}  in all"])
+
+
+def main(words: Sequence[str]) -> int:
+    """Measures and prints the table; the exit status."""
+    parsed = arguments().parse_args(words)
+    options = options_of(parsed)
+    lines = runner.chosen(LINES, parsed.quick, parsed.load)
+    if not lines:
+        print(f"no line has a name with {' or '.join(parsed.load)}; --list prints them", file=sys.stderr)
+        return 2
+    if parsed.list:
+        print(listing(lines, options))
+        return 0
+    tempfile.tempdir = str(FAST_DISK) if FAST_DISK.is_dir() else None
     try:
-        servers = asyncio.run(measure(options))
-    except (load.LoadError, FileNotFoundError, subjects.StartError) as error:
-        sys.exit(f"bench: {error}")
-    print(table(servers))
-    if options.json:
-        options.json.write_text(as_json(servers, options))
+        with run_folder():
+            results, about = asyncio.run(measure(lines, options, parsed.api))
+    except (BenchError, ClusterError, FileNotFoundError, subjects.StartError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return 130
+    found = document(results, about)
+    print(terminal(found))
+    if parsed.json:
+        parsed.json.write_text(report.as_json(found))
+    if parsed.report:
+        report.keep(found)
+    return 1 if parsed.strict and not all(result.passed for result in results) else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

@@ -1,82 +1,225 @@
-"""One measured run: dnsperf against a server, and the processor time that the server spent on it. Linux only."""
+"""A line of load: servers under the same queries in turns, A B A B …, by dnsperf.
+
+Before it, each server's answers are looked at one by one; after it, rcodes and losses. Knows no names of lines.
+"""
 
 from __future__ import annotations
 
-import asyncio
-import os
-import re
-from dataclasses import dataclass
+import random
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
-TICKS = os.sysconf("SC_CLK_TCK")
-PAGE = os.sysconf("SC_PAGE_SIZE")
+from conformance.bench import asking, dnsperf, questions, writer
+from conformance.bench.contestants import CLUSTER, OURS, REFERENCE, REFERENCE_TWO, Contestant, Server
+from conformance.bench.dnsperf import Run
+from conformance.bench.finding import PER_CPU, RATE, Figure, Finding
+from conformance.bench.processes import BenchError
+from conformance.bench.questions import Asked
+from conformance.bench.setting import Options, Setting
 
+WARM_UP = 1.0
+"""Seconds of the run that is not counted."""
 
-class LoadError(Exception):
-    """dnsperf is missing, or did not do its work; the message says what it printed."""
+OVERHEAD = 0.4
+"""Seconds that a run takes longer than its length."""
+
+SAMPLE = 60
+"""Questions whose answers are looked at before the rounds."""
+
+CHECK_TURN = 99
+"""The turn of those questions, where every name is asked once: no round comes so far."""
+
+TOLERANCE = 0.02
+"""How far the share of an rcode may be from the right one: a run ends anywhere in its file."""
+
+ENOUGH_CHANGES = 0.95
+"""What share of the changes that were wanted the API must have taken."""
+
+AFTER_LOAD = "resident memory after load"
+MEGABYTE = 1e6
+
+Ask = Callable[[int, int], Sequence[Asked]]
+"""From the number of Services and the turn."""
 
 
 @dataclass(frozen=True)
-class Run:
-    """`queries` answered, `lost` not, in `seconds`, at `cpu` seconds of the server's user and system time."""
+class Load:
+    """What is asked, of whom and how. `once`: each name is asked once, so that each turn has names of its own.
 
-    queries: int
-    lost: int
-    seconds: float
-    cpu: float
-    rcodes: str
+    `changes` are EndpointSlices that change each second meanwhile; `memory` is looked at after the rounds.
+    """
 
-    @property
-    def per_cpu_second(self) -> float:
-        return self.queries / self.cpu
+    ask: Ask
+    beside: Sequence[Contestant] = (REFERENCE, REFERENCE_TWO)
+    ours: Contestant = OURS
+    corefile: str = CLUSTER
+    transport: str = "udp"
+    once: bool = False
+    changes: float = 0
+    memory: bool = False
+    needs: Sequence[str] = dnsperf.NEEDS
 
-    @property
-    def per_second(self) -> float:
-        return self.queries / self.seconds
+    def contestants(self, options: Options) -> list[Contestant]:
+        """The server under test first; a quick run has only one beside it."""
+        return [self.ours, *(self.beside[:1] if options.quick else self.beside)]
+
+    def seconds(self, options: Options) -> float:
+        count = len(self.contestants(options))
+        return count * (2 + WARM_UP + OVERHEAD + options.rounds * (options.seconds + OVERHEAD)) + 4 * self.once
+
+    async def run(self, setting: Setting) -> Finding:
+        rounds = Rounds(self, setting)
+        await rounds.start()
+        if rounds.finding.left_out:
+            return rounds.finding
+        async with self._changing(setting, rounds):
+            for turn in range(setting.options.rounds + 1):
+                await rounds.play(turn)
+        rounds.conclude()
+        return rounds.finding
+
+    @asynccontextmanager
+    async def _changing(self, setting: Setting, rounds: Rounds) -> AsyncIterator[None]:
+        if not self.changes:
+            yield
+            return
+        async with writer.steady(setting.api, self.changes) as steady:
+            yield
+            reached = steady.reached
+        rounds.finding.remarks.append(f"{reached:.0f} EndpointSlices changed each second")
+        if reached < ENOUGH_CHANGES * self.changes:
+            rounds.finding.faults.append(f"only {reached:.0f} of {self.changes:g} changes a second")
 
 
-def cpu_seconds(pid: int) -> float:
-    """User and system time of a process so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
+@dataclass
+class Rounds:
+    """One line on its way: who takes part, and their counted runs."""
+
+    load: Load
+    setting: Setting
+    finding: Finding = field(default_factory=Finding)
+    servers: dict[Contestant, Server] = field(default_factory=dict)
+    runs: dict[Contestant, list[Run]] = field(default_factory=dict)
+    away: dict[Contestant, str] = field(default_factory=dict)
+
+    async def start(self) -> None:
+        """Starts who takes part, and looks at their answers. Raises `BenchError` for one that must be there."""
+        contestants = self.load.contestants(self.setting.options)
+        await self.setting.only(contestants, self.load.corefile)
+        sample = self._sample()
+        for contestant in contestants:
+            try:
+                self.servers[contestant] = await self.setting.server(
+                    contestant, self.load.corefile, self._ready(sample)
+                )
+            except BenchError as error:
+                if not contestant.optional:
+                    raise
+                self.away[contestant] = str(error)
+        if self.load.ours in self.away:
+            self.finding.left_out = self.away[self.load.ours]
+        else:
+            self._compare(sample)
+
+    def _ready(self, sample: Sequence[Asked]) -> Sequence[Asked]:
+        """What a server must answer before it is measured."""
+        return questions.synced(self.setting.api.services) if self.load.corefile == CLUSTER else sample[:3]
+
+    def _sample(self) -> list[Asked]:
+        asked = self.load.ask(self.setting.api.services, CHECK_TURN)
+        return random.Random(1).sample(asked, min(SAMPLE, len(asked)))
+
+    def _compare(self, sample: Sequence[Asked]) -> None:
+        """Wrong answers are faults; those of an optional server keep it away."""
+        reference = self.servers.get(REFERENCE, self.servers[self.load.ours])
+        for contestant, server in self.servers.items():
+            faults = asking.compare(sample, server.port, reference.port) if contestant.answers else []
+            if faults:
+                self._blame(contestant, f"{len(faults)} of {len(sample)} answers: {faults[0]}")
+
+    def _blame(self, contestant: Contestant, fault: str) -> None:
+        if contestant.optional and contestant is not self.load.ours:
+            self.away.setdefault(contestant, fault)
+        else:
+            self.finding.faults.append(f"{contestant.name}: {fault}")
+
+    async def play(self, turn: int) -> None:
+        """One run with each server; turn 0 warms up and is not counted."""
+        asked = self.load.ask(self.setting.api.services, turn)
+        path = self._file(asked, turn)
+        shares = questions.shares(asked)
+        for contestant, server in self.servers.items():
+            seconds = self.setting.options.seconds if turn else WARM_UP
+            run = await dnsperf.run(server, path, seconds, self.load.transport, self.load.once)
+            self.setting.say(f"{contestant.name}, {f'round {turn}' if turn else 'warm-up'}: {told(run)}")
+            if turn:
+                self.runs.setdefault(contestant, []).append(run)
+                for fault in faults(run, shares if contestant.answers else {}):
+                    self._blame(contestant, fault)
+        path.unlink()
+
+    def _file(self, asked: Sequence[Asked], turn: int) -> Path:
+        path = self.setting.folder / f"questions-{turn}"
+        path.write_text(questions.lines(asked))
+        return path
+
+    def conclude(self) -> None:
+        """Figures, remarks, and what later lines make of them."""
+        ours = self.load.ours
+        for contestant in self.load.contestants(self.setting.options)[1:]:
+            self.finding.figures += [self._figure(contestant, what) for what in contestant.whats]
+        if self.load.memory and REFERENCE in self.runs:
+            self.finding.figures.append(self._memory())
+        for contestant, runs in self.runs.items():
+            self.finding.remarks += [f"{contestant.name}: {remark}" for remark in remarks(runs, contestant)]
+        if self.load.ask is questions.mix and ours is OURS and not self.load.changes:
+            self.setting.note(PER_CPU, median(run.per_cpu_second for run in self.runs[ours]))
+
+    def _figure(self, contestant: Contestant, what: str) -> Figure:
+        unit = "" if what == PER_CPU else "q/s"
+        ours = _values(self.runs[self.load.ours], what)
+        if contestant in self.away:
+            return Figure(what, ours, contestant.name, unit=unit, left_out=self.away[contestant])
+        return Figure(what, ours, contestant.name, _values(self.runs[contestant], what), unit)
+
+    def _memory(self) -> Figure:
+        pair = [self.servers[one].process.resident_bytes / MEGABYTE for one in (self.load.ours, REFERENCE)]
+        return Figure(AFTER_LOAD, pair[:1], theirs=pair[1:], unit="MB")
 
 
-def resident_bytes(pid: int) -> int:
-    """Resident memory of a process."""
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE
+def _values(runs: Sequence[Run], what: str) -> list[float]:
+    return [run.per_second if what == RATE else run.per_cpu_second for run in runs]
 
 
-async def run(pid: int, port: int, questions: Path, seconds: float, core: int | None) -> Run:
-    """Ask what the file holds for `seconds`, 8 clients with 400 queries in flight, dnsperf on its own core."""
-    words = ["dnsperf", "-s", "127.0.0.1", "-p", str(port), "-d", str(questions), "-l", f"{seconds:g}"]
-    words += ["-c", "8", "-q", "400", "-T", "1"]
-    if core is not None:
-        words = ["taskset", "-c", str(core), *words]
-    before = cpu_seconds(pid)
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *words, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-        )
-    except FileNotFoundError as error:
-        raise LoadError(f"{error.filename} is missing (Debian: apt-get install dnsperf util-linux)") from None
-    output = (await process.communicate())[0].decode()
-    return parse(output, cpu_seconds(pid) - before)
+def told(run: Run) -> str:
+    """A run in a few words, for those who watch."""
+    return f"{run.per_second:,.0f} q/s, {run.per_cpu_second:,.0f} per CPU-second, {run.lost} lost"
 
 
-def parse(output: str, cpu: float) -> Run:
-    """The figures in what dnsperf 2.x prints. Raises LoadError."""
+def faults(run: Run, right: Mapping[str, float]) -> list[str]:
+    """What is wrong with a run: queries lost, none answered, or rcodes in other than the right shares."""
+    found = [f"{run.lost} queries lost"] if run.lost else []
+    if not run.queries:
+        return [*found, "no query answered"]
+    for rcode in {*run.rcodes, *right} if right else ():
+        share = run.rcodes.get(rcode, 0) / run.queries
+        wanted = right.get(rcode, 0.0)
+        if abs(share - wanted) > (TOLERANCE if 0 < wanted < 1 else 0):
+            found.append(f"{rcode} for {share:.1%} of the queries, not for {wanted:.1%}")
+    return found
 
-    def figure(label: str) -> float:
-        found = re.search(rf"{label}:\s+([\d.]+)", output)
-        if not found:
-            raise LoadError(f"dnsperf printed no {label!r}:\n{output}")
-        return float(found[1])
 
-    rcodes = re.search(r"Response codes:\s+(.*)", output)
-    return Run(
-        int(figure("Queries completed")),
-        int(figure("Queries lost")),
-        figure(r"Run time \(s\)"),
-        max(cpu, 1 / TICKS),
-        rcodes[1] if rcodes else "",
-    )
+def remarks(runs: Sequence[Run], contestant: Contestant) -> list[str]:
+    """What a reader should know: dnsperf was the bottleneck, or the machine had other work."""
+    share = median(run.cpu / run.seconds for run in runs) / len(contestant.cores())
+    generator = median(run.generator / run.seconds for run in runs)
+    others = median(run.others for run in runs)
+    found = []
+    if generator > 0.95 and share < 0.9:
+        found.append(f"dnsperf was the bottleneck (busy {generator:.0%}, the server {share:.0%})")
+    if others > 0.2:
+        found.append(f"other processes used {others:.1f} cores")
+    return found

@@ -1,10 +1,9 @@
-"""The cluster that the benchmark serves, and the questions that its clients ask. Knows no servers."""
+"""The cluster that the benchmark serves, as the API writes it in JSON. Pure; knows no servers and no questions."""
 
 from __future__ import annotations
 
-import itertools
-import random
 from collections.abc import Iterator
+from ipaddress import IPv4Address
 
 from conformance.kubernetes.objects import Object
 
@@ -12,21 +11,36 @@ NAMESPACES = 20
 HEADLESS_EVERY = 10
 """Every tenth Service is headless."""
 
-SEARCH = ("{namespace}.svc.cluster.local.", "svc.cluster.local.", "cluster.local.")
-"""The search list of a Pod (kubelet, dnsPolicy ClusterFirst)."""
+ENDPOINTS = 10
+"""Endpoints of each Service."""
+
+PORTS = ("http", "metrics")
 
 
-def cluster(services: int, endpoints: int) -> Iterator[Object]:
-    """Namespaces, Services and one EndpointSlice for each, as the API writes them in JSON."""
+def namespaces() -> Iterator[Object]:
+    """All of them, whatever the number of Services."""
     for number in range(NAMESPACES):
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"ns-{number}"}}
-    for number in range(services):
+
+
+def services(first: int, end: int) -> Iterator[Object]:
+    """Services `first` to `end` (not included), each with its EndpointSlice."""
+    for number in range(first, end):
         yield service(number)
-        yield endpoint_slice(number, endpoints)
+        yield endpoint_slice(number)
 
 
 def namespace_of(number: int) -> str:
     return f"ns-{number % NAMESPACES}"
+
+
+def name_of(number: int) -> str:
+    return f"svc-{number}"
+
+
+def slice_of(number: int) -> str:
+    """The name of a Service's EndpointSlice."""
+    return f"{name_of(number)}-x"
 
 
 def is_headless(number: int) -> bool:
@@ -34,45 +48,38 @@ def is_headless(number: int) -> bool:
 
 
 def cluster_ip(number: int) -> str:
+    """From 10.96.0.0/12, which is the API's range for Services."""
     return f"10.{96 + number // 62500}.{number // 250 % 250}.{number % 250 + 2}"
 
 
 def service(number: int) -> Object:
     """Service `svc-NUMBER` with the ports http and metrics."""
-    address = "None" if is_headless(number) else cluster_ip(number)
+    return named_service(namespace_of(number), name_of(number), "None" if is_headless(number) else cluster_ip(number))
+
+
+def named_service(namespace: str, name: str, address: str) -> Object:
+    """A Service with this ClusterIP, or without one (`None`)."""
     ports = [{"name": "http", "port": 80, "protocol": "TCP"}, {"name": "metrics", "port": 9090, "protocol": "TCP"}]
     return {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": {"name": f"svc-{number}", "namespace": namespace_of(number)},
+        "metadata": {"name": name, "namespace": namespace},
         "spec": {"type": "ClusterIP", "clusterIP": address, "clusterIPs": [address], "ports": ports},
     }
 
 
-def endpoint_slice(number: int, endpoints: int) -> Object:
-    """Its ready endpoints, Pods named as a StatefulSet's where the Service is headless."""
-
-    def endpoint(index: int) -> Object:
-        place = number * endpoints + index
-        found: Object = {
-            "addresses": [f"10.{128 + place // 62500}.{place // 250 % 250}.{place % 250 + 2}"],
-            "conditions": {"ready": True, "serving": True, "terminating": False},
-            "nodeName": f"node-{index}",
-            "targetRef": {"kind": "Pod", "name": f"svc-{number}-{index}", "namespace": namespace_of(number)},
-        }
-        return found | ({"hostname": f"svc-{number}-{index}"} if is_headless(number) else {})
-
-    name = f"svc-{number}"
+def endpoint_slice(number: int, turn: int = 0) -> Object:
+    """Its ready endpoints, Pods named as a StatefulSet's where the Service is headless; `turn` as in `addresses`."""
     return {
         "apiVersion": "discovery.k8s.io/v1",
         "kind": "EndpointSlice",
         "metadata": {
-            "name": f"{name}-x",
+            "name": slice_of(number),
             "namespace": namespace_of(number),
-            "labels": {"kubernetes.io/service-name": name},
+            "labels": {"kubernetes.io/service-name": name_of(number)},
         },
         "addressType": "IPv4",
-        "endpoints": [endpoint(index) for index in range(endpoints)],
+        "endpoints": endpoints(number, turn),
         "ports": [
             {"name": "http", "port": 8080, "protocol": "TCP"},
             {"name": "metrics", "port": 9090, "protocol": "TCP"},
@@ -80,59 +87,24 @@ def endpoint_slice(number: int, endpoints: int) -> Object:
     }
 
 
-def names(services: int, headless: bool) -> list[str]:
-    """The full names of the Services of one sort, 900 at most."""
-    numbers = (number for number in range(services) if is_headless(number) is headless)
-    return [f"svc-{n}.{namespace_of(n)}.svc.cluster.local." for n in itertools.islice(numbers, 900)]
+def endpoints(number: int, turn: int = 0) -> list[Object]:
+    """What a slice lists."""
+    return [_endpoint(number, index, address) for index, address in enumerate(addresses(number, turn))]
 
 
-def one_name(services: int) -> list[str]:
-    """One ClusterIP name, A."""
-    return [f"{names(services, False)[0]} A"]
+def _endpoint(number: int, index: int, address: str) -> Object:
+    name = f"{name_of(number)}-{index}"
+    found: Object = {
+        "addresses": [address],
+        "conditions": {"ready": True, "serving": True, "terminating": False},
+        "nodeName": f"node-{index}",
+        "targetRef": {"kind": "Pod", "name": name, "namespace": namespace_of(number)},
+    }
+    return found | ({"hostname": name} if is_headless(number) else {})
 
 
-def cluster_ips(services: int) -> list[str]:
-    """ClusterIP names, A and AAAA."""
-    return [f"{name} {qtype}" for name in names(services, False) for qtype in ("A", "AAAA")]
-
-
-def headless(services: int) -> list[str]:
-    """Headless names, A: all endpoints, shuffled."""
-    return [f"{name} A" for name in names(services, True)]
-
-
-def search_misses(services: int) -> list[str]:
-    """What a Pod's search list makes of outside names, A and AAAA: names that do not exist, asked again and again."""
-    outside = [f"api-{number}.example.com" for number in range(30)]
-    suffixes = [suffix.format(namespace=f"ns-{number}") for number in range(5) for suffix in SEARCH]
-    return [f"{name}.{suffix} {qtype}" for name in outside for suffix in suffixes for qtype in ("A", "AAAA")]
-
-
-def new_misses(services: int) -> list[str]:
-    """Names that do not exist and are asked once (dnsperf may wrap; the file is long)."""
-    return [f"nx-{number}.ns-{number % NAMESPACES}.svc.cluster.local. A" for number in range(400_000)]
-
-
-def pointers(services: int) -> list[str]:
-    """Reverse names of cluster IPs."""
-    numbers = itertools.islice((n for n in range(services) if not is_headless(n)), 300)
-    return [".".join(reversed(cluster_ip(number).split("."))) + ".in-addr.arpa. PTR" for number in numbers]
-
-
-def mix(services: int) -> list[str]:
-    """40 % Service A and AAAA, 30 % search expansion, 20 % headless A and SRV, 10 % PTR."""
-    chance = random.Random(7)
-    headless_names = [f"{name} {qtype}" for name in names(services, True) for qtype in ("A", "SRV")]
-    parts = (cluster_ips(services), search_misses(services), headless_names, pointers(services))
-    return [chance.choice(part) for part in chance.choices(parts, weights=(40, 30, 20, 10), k=20_000)]
-
-
-LOADS = {
-    "one ClusterIP name": one_name,
-    "ClusterIP names, A and AAAA": cluster_ips,
-    "headless, all endpoints": headless,
-    "NXDOMAIN from search expansion": search_misses,
-    "NXDOMAIN, every name new": new_misses,
-    "mix": mix,
-}
-"""The loads by name, each a function from the number of Services to lines for dnsperf."""
+def addresses(number: int, turn: int = 0) -> list[str]:
+    """The addresses of a Service's endpoints after its slice changed `turn` times: each time the first is another."""
+    places = range(number * ENDPOINTS, (number + 1) * ENDPOINTS)
+    found = [f"10.{128 + place // 62500}.{place // 250 % 250}.{place % 250 + 2}" for place in places]
+    return [str(IPv4Address("11.0.0.0") + (turn * 65536 + number) % 2**24), *found[1:]] if turn else found

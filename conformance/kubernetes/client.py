@@ -63,6 +63,11 @@ class Client:
         if "status" in object:
             self._call("PATCH", f"{own}/status", {"status": object["status"]})
 
+    def create(self, object: Object, dry_run: bool = False) -> Object:
+        """Creates an object that is not there yet; as the API keeps it, or would, in a `dry_run`."""
+        path = _path(object["kind"], object["metadata"].get("namespace", ""))
+        return self._call("POST", path + ("?dryRun=All" if dry_run else ""), object)
+
     def patch(self, kind: str, namespace: str, name: str, body: Object, part: str = "") -> None:
         """A JSON merge patch of an object, or of a part of it (`status`). Raises `ClusterError`."""
         self._call("PATCH", f"{_path(kind, namespace)}/{name}{part and '/'}{part}", body)

@@ -1,0 +1,86 @@
+"""A line of bursts: many slices change at once while queries come at a steady rate; how long answers take then.
+
+Each round starts each server anew, alone on all cores, which it shares with the API and what writes to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from ipaddress import IPv4Address
+
+from conformance.bench import asking, objects, pace, questions, writer
+from conformance.bench.contestants import CLUSTER, OURS_FREE, REFERENCE_FREE, Contestant, Server
+from conformance.bench.finding import Figure, Finding, quantile
+from conformance.bench.programs import NEEDS
+from conformance.bench.questions import Asked
+from conformance.bench.setting import Options, Setting
+
+SLICES = 1000
+RATE = 3000.0
+SECONDS = 5.0
+BEFORE = 1.0
+"""Seconds of queries before the burst."""
+
+AFTER = 0.5
+"""Seconds after the API took the last change that belong to the burst."""
+
+LOOKED_AT = 50
+"""Headless Services whose addresses must be the new ones in the end."""
+
+DURING = "p99 of answers during the burst"
+
+
+@dataclass(frozen=True)
+class Burst:
+    """`SLICES` EndpointSlices change as fast as the API takes it."""
+
+    needs: Sequence[str] = NEEDS
+
+    def seconds(self, options: Options) -> float:
+        return 2 * options.rounds * (SECONDS + 2.5)
+
+    async def run(self, setting: Setting) -> Finding:
+        asked = questions.mix(setting.api.services)
+        path = await asyncio.to_thread(pace.write, asked, setting.folder / "paced")
+        await setting.only([], "")
+        finding, found = Finding(), dict[Contestant, list[float]]()
+        for turn in range(1, setting.options.rounds + 1):
+            for contestant in (OURS_FREE, REFERENCE_FREE):
+                ready = questions.synced(setting.api.services)
+                async with await setting.fresh(contestant, CLUSTER, ready) as server:
+                    asking_now = asyncio.create_task(pace.run(setting, server, path, RATE, SECONDS))
+                    begin, end = await burst(setting, server, asked)
+                    run = await asking_now
+                took = run.latencies((begin - run.started) * 1000, (end - run.started) * 1000)
+                found.setdefault(contestant, []).append(quantile(took, 0.99))
+                finding.faults += [f"{contestant.name}: {fault}" for fault in pace.faults(run, asked)]
+                setting.say(f"{contestant.name}, burst {turn}: {end - begin - AFTER:.2f} s, {pace.told(run)}")
+        figure = Figure(DURING, found[OURS_FREE], theirs=found[REFERENCE_FREE], unit="ms")
+        finding.figures.append(figure)
+        return finding
+
+
+async def burst(setting: Setting, server: Server, asked: Sequence[Asked]) -> tuple[float, float]:
+    """When it began and ended (seconds since 1970). Raises `BenchError` where the answers do not follow."""
+    await asyncio.sleep(BEFORE)
+    begin = time.time()
+    numbers = range(min(SLICES, setting.api.services))
+    addresses = await asyncio.to_thread(writer.burst, setting.api, numbers)
+    end = time.time() + AFTER
+    await asyncio.to_thread(look, server, addresses)
+    return begin, end
+
+
+def look(server: Server, addresses: Mapping[int, Sequence[str]]) -> None:
+    """Waits for the new addresses of some headless Services. Raises `BenchError`."""
+    headless = [number for number in addresses if objects.is_headless(number)]
+    for number in random.Random(1).sample(headless, min(LOOKED_AT, len(headless))):
+        name = f"{objects.name_of(number)}.{objects.namespace_of(number)}.svc.{questions.ZONE}"
+        right = partial(asking.has_addresses, [IPv4Address(text) for text in addresses[number]])
+        query = asking.packet(Asked(name, "A"), asking.EDNS)
+        asking.until(server.port, query, right, server.process.check, 10, name)

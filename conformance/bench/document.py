@@ -1,0 +1,67 @@
+"""A run as plain values, as it is written in JSON; tables and pictures are made of it, now or later. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from conformance.bench.contestants import SUBJECT
+from conformance.bench.finding import Result, Row
+
+SCHEMA = 1
+
+Document = dict[str, Any]
+
+
+def document(results: Sequence[Result], about: Mapping[str, Any]) -> Document:
+    """`about` is when, where and with what was measured: date, machine, versions, options, API, subject."""
+    return {"schema": SCHEMA, **about, "lines": [_line(result, about["subject"]) for result in results]}
+
+
+def _line(result: Result, subject: str) -> Document:
+    finding = result.finding
+    return {
+        "line": result.line,
+        "passed": result.passed,
+        "left_out": finding.left_out,
+        "faults": [_named(text, subject) for text in finding.faults],
+        "remarks": [_named(text, subject) for text in finding.remarks],
+        "seconds": round(result.seconds, 1),
+        "curves": {_named(name, subject): points for name, points in finding.curves.items()},
+        "figures": [_figure(row, subject) for row in result.rows],
+    }
+
+
+def _figure(row: Row, subject: str) -> Document:
+    figure = row.figure
+    return {
+        "what": figure.what,
+        "unit": figure.unit,
+        "beside": _named(figure.beside, subject),
+        "ours": [_number(value) for value in figure.ours],
+        "theirs": [_number(value) for value in figure.theirs],
+        "value": _number(figure.value),
+        "their_value": _number(figure.their_value),
+        "ratio": _number(figure.ratio),
+        "floors": [
+            {"bound": floor.bound, "at_most": floor.at_most, "absolute": floor.absolute} for floor in row.floors
+        ],
+        "bounds": row.bounds,
+        "mark": row.mark,
+        "left_out": figure.left_out,
+    }
+
+
+def _named(text: str, subject: str) -> str:
+    """What is said of the server under test, by its name."""
+    return (
+        subject + text.removeprefix(SUBJECT)
+        if text == SUBJECT or text.startswith((f"{SUBJECT}:", f"{SUBJECT},"))
+        else text
+    )
+
+
+def _number(value: float) -> float | None:
+    """Four digits or more are no knowledge; JSON has no NaN."""
+    return float(f"{value:.6g}") if math.isfinite(value) else None

@@ -1,0 +1,153 @@
+"""What was measured: figures with a value for each round, the floors they are held to, and what became of a line.
+
+The ratio of a figure is the median of ours over the median of theirs. Pure; knows neither servers nor how a figure is
+made, printed or drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+COREDNS = "CoreDNS"
+TWO_CORES = "CoreDNS on two cores"
+PER_CPU = "queries per CPU-second"
+RATE = "q/s"
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What a figure must reach: its ratio to theirs, or (`absolute`) its own value, at least or at most `bound`."""
+
+    what: str
+    bound: float
+    beside: str = COREDNS
+    at_most: bool = False
+    absolute: bool = False
+
+    def met(self, figure: Figure) -> bool:
+        """A figure that there is none of (NaN) meets nothing."""
+        value = figure.value if self.absolute else figure.ratio
+        return value <= self.bound if self.at_most else value >= self.bound
+
+    def text(self, unit: str) -> str:
+        """`≥ 5` for a ratio, `≤ 150 MB` for a value."""
+        sign = "≤" if self.at_most else "≥"
+        return f"{sign} {self.bound:g}{f' {unit}'.rstrip() if self.absolute else ''}"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One quantity of the server under test, and of what it is measured `beside`: a value for each round.
+
+    `left_out` says why there are no values.
+    """
+
+    what: str
+    ours: Sequence[float]
+    beside: str = COREDNS
+    theirs: Sequence[float] = ()
+    unit: str = ""
+    left_out: str = ""
+
+    @property
+    def value(self) -> float:
+        """The median of ours; NaN where there are no values."""
+        return median(self.ours) if self.ours else math.nan
+
+    @property
+    def their_value(self) -> float:
+        """The median of theirs; NaN where there are no values."""
+        return median(self.theirs) if self.theirs else math.nan
+
+    @property
+    def ratio(self) -> float:
+        """Ours : theirs; NaN where there is none."""
+        return self.value / self.their_value if self.their_value else math.nan
+
+
+@dataclass
+class Finding:
+    """All that one line found. A fault fails the line whatever its figures; a remark is for the reader.
+
+    `curves` are latencies by server: (share of the answers that came within, milliseconds). `left_out` says why nothing
+    was measured.
+    """
+
+    figures: list[Figure] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+    left_out: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure with its floors; `mark` is `pass`, `FAIL`, `left out`, or empty where there is no floor."""
+
+    line: str
+    figure: Figure
+    floors: Sequence[Floor]
+    mark: str
+
+    @property
+    def bounds(self) -> str:
+        """All floors as text."""
+        return ", ".join(floor.text(self.figure.unit) for floor in self.floors)
+
+
+@dataclass(frozen=True)
+class Result:
+    """A line of the table of lines with what it found and how long that took (seconds)."""
+
+    line: str
+    floors: Sequence[Floor]
+    finding: Finding
+    seconds: float = 0.0
+
+    @property
+    def rows(self) -> list[Row]:
+        """One for each figure."""
+        return [self._row(figure) for figure in self.finding.figures]
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing failed; what was left out did not."""
+        unheld = not self.finding.left_out and any(not self._figures(floor) for floor in self.floors)
+        return not self.finding.faults and not unheld and all(row.mark != "FAIL" for row in self.rows)
+
+    def _figures(self, floor: Floor) -> list[Figure]:
+        return [figure for figure in self.finding.figures if _fits(floor, figure)]
+
+    def _row(self, figure: Figure) -> Row:
+        floors = [floor for floor in self.floors if _fits(floor, figure)]
+        return Row(self.line, figure, floors, self._mark(figure, floors))
+
+    def _mark(self, figure: Figure, floors: Sequence[Floor]) -> str:
+        if figure.left_out:
+            return "left out"
+        if self.finding.faults:
+            return "FAIL"
+        return ("pass" if all(floor.met(figure) for floor in floors) else "FAIL") if floors else ""
+
+
+def _fits(floor: Floor, figure: Figure) -> bool:
+    return (floor.what, floor.beside) == (figure.what, figure.beside)
+
+
+def slope(points: Mapping[float, float]) -> float:
+    """The slope of the straight line with the least squares through (x, y); NaN for fewer than two points."""
+    if len(points) < 2:
+        return math.nan
+    middle_x, middle_y = (sum(values) / len(points) for values in (points.keys(), points.values()))
+    above = sum((x - middle_x) * (y - middle_y) for x, y in points.items())
+    return above / sum((x - middle_x) ** 2 for x in points)
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """The value that `share` of the values do not exceed (nearest rank); NaN where there are none."""
+    if not ordered:
+        return math.nan
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]

@@ -1,0 +1,97 @@
+"""Every line of the benchmark: its name, the size of the cluster, how it is measured, and its floors.
+
+A line is found here, how its figures are made in the file that its way comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from conformance.bench import burst, growth, questions
+from conformance.bench.burst import Burst
+from conformance.bench.changes import Changes, service_created, slice_changed
+from conformance.bench.contestants import ECHO, FORWARD, OURS, OURS_TWICE, PEERS, REFERENCE, REFERENCE_TWO
+from conformance.bench.finding import COREDNS, PER_CPU, RATE, TWO_CORES, Floor
+from conformance.bench.growth import Growth
+from conformance.bench.load import AFTER_LOAD, Load
+from conformance.bench.pace import QUANTILES, Latency
+from conformance.bench.setting import Way
+from conformance.bench.start import MEMORY, START, Start
+
+SMALL, USUAL, LARGE, HUGE = 100, 1000, 10_000, 50_000
+"""Services of 10 endpoints each."""
+
+SIZES = (SMALL, USUAL, LARGE, HUGE)
+
+
+@dataclass(frozen=True)
+class Line:
+    """`services` is the least size of the cluster; lines run in this order. `quick`: in a quick run, too."""
+
+    name: str
+    services: int
+    way: Way
+    floors: Sequence[Floor] = ()
+    quick: bool = False
+
+
+def faster(ratio: float) -> list[Floor]:
+    """Queries per CPU-second beside CoreDNS; one process serves more q/s than CoreDNS on two cores."""
+    return [Floor(PER_CPU, ratio), Floor(RATE, 1, TWO_CORES)]
+
+
+def beside(name: str, ratio: float) -> Floor:
+    """Queries per CPU-second beside another server."""
+    return Floor(PER_CPU, ratio, name)
+
+
+def below(what: str, ratio: float) -> Floor:
+    """At most `ratio` of CoreDNS's."""
+    return Floor(what, ratio, at_most=True)
+
+
+def within(what: str, value: float, beside: str = COREDNS) -> Floor:
+    """At most this, whatever CoreDNS's."""
+    return Floor(what, value, beside, at_most=True, absolute=True)
+
+
+LATENCY = [below(what, 1) for what in QUANTILES]
+CHANGE = [below("p50", 1.5), below("p90", 1.5)]
+FORWARDERS = (REFERENCE, REFERENCE_TWO, *PEERS)
+
+LINES = (
+    Line("memory, no Services", 0, Start(0)),
+    Line("mix, 100 Services", SMALL, Load(questions.mix, (REFERENCE,))),
+    Line("start, 100 Services", SMALL, Start(SMALL)),
+    Line("one ClusterIP name", USUAL, Load(questions.one_name, (REFERENCE, REFERENCE_TWO, ECHO)),
+         [*faster(5), beside(ECHO.name, 0.3)], quick=True),
+    Line("900 ClusterIP names, A and AAAA", USUAL, Load(questions.cluster_ips), faster(4), quick=True),
+    Line("headless, 10 endpoints, shuffled", USUAL, Load(questions.headless), faster(5), quick=True),
+    Line("search expansion, NXDOMAIN", USUAL, Load(questions.search_misses), faster(5), quick=True),
+    Line("NXDOMAIN, every name new", USUAL, Load(questions.new_misses, once=True), faster(2), quick=True),
+    Line("mix", USUAL, Load(questions.mix), faster(4), quick=True),
+    Line("mix over TCP, 50 connections", USUAL, Load(questions.mix, transport="tcp"), faster(3)),
+    Line("multisocket 2, the mix", USUAL, Load(questions.mix, (OURS, REFERENCE_TWO), OURS_TWICE),
+         [Floor(RATE, 1, TWO_CORES)]),
+    Line("forwarded, in the cache", USUAL, Load(questions.forwarded, FORWARDERS, corefile=FORWARD,
+                                                needs=("dnsperf", "cc")), [*faster(2), beside("unbound", 0.4)]),
+    Line("forwarded, every name new", USUAL, Load(questions.forwarded_new, FORWARDERS, corefile=FORWARD, once=True,
+                                                  needs=("dnsperf", "cc")), [*faster(1.2), beside("unbound", 0.7)]),
+    Line("mix, 3,000 q/s open loop", USUAL, Latency(3000), LATENCY),
+    Line("mix, 10,000 q/s open loop", USUAL, Latency(10_000), LATENCY),
+    Line("start, 1,000 Services", USUAL, Start(USUAL), [below(MEMORY, 1.2)]),
+    Line("Service created → answered", USUAL, Changes(service_created), CHANGE),
+    Line("slice changed → answered", USUAL, Changes(slice_changed), CHANGE),
+    Line("mix, 100 EndpointSlices a second change", USUAL, Load(questions.mix, changes=100), faster(3.5)),
+    Line("1,000 slices changed at once", USUAL, Burst(), [within(burst.DURING, 10)]),
+    Line("mix, 10,000 Services", LARGE, Load(questions.mix, memory=True),
+         [*faster(4), below(AFTER_LOAD, 0.8), within(AFTER_LOAD, 150)]),
+    Line("start, 10,000 Services", LARGE, Start(LARGE),
+         [below(START, 3), below(MEMORY, 0.8), within(MEMORY, 150)]),
+    Line("mix, 50,000 Services", HUGE, Load(questions.mix, (REFERENCE,))),
+    Line("start, 50,000 Services", HUGE, Start(HUGE, rounds=3)),
+    Line("growth, 100 to 50,000 Services", HUGE, Growth(SIZES), [
+        Floor(growth.SPEED_LEFT, 0.8, "", absolute=True),
+        within(growth.MEMORY_BEND, 1.3, ""), within(growth.START_BEND, 1.3, "")]),
+)  # fmt: skip

@@ -1,0 +1,79 @@
+"""The machine that measures: its cores and who gets which, what it is, which programs it lacks. Linux."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+PACKAGES = {
+    "cc": "gcc libc6-dev",
+    "dnsmasq": "dnsmasq-base",
+    "dnsperf": "dnsperf",
+    "taskset": "util-linux",
+    "unbound": "unbound",
+}
+"""The programs that are used where they are there, and the Debian package of each."""
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def program(name: str) -> str | None:
+    """The path of an installed program; that of a server may lie where only root looks."""
+    return shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
+
+
+def missing(names: Sequence[str]) -> str:
+    """What is not installed and how it is; empty where all is there."""
+    lacking = [name for name in names if program(name) is None]
+    packages = " ".join(PACKAGES[name] for name in lacking)
+    return f"no {', '.join(lacking)} (Debian: apt-get install {packages})" if lacking else ""
+
+
+def cores() -> list[int]:
+    """The cores that this process may use."""
+    return sorted(os.sched_getaffinity(0))
+
+
+def server_core() -> tuple[int, ...]:
+    """Where a server runs that has one core."""
+    return (cores()[0],)
+
+
+def two_cores() -> tuple[int, ...]:
+    """Where a server runs that has two; on a machine with two cores it shares the second with the generator."""
+    return tuple(cores()[:2])
+
+
+def generator_core() -> tuple[int, ...]:
+    """Where load comes from: a core apart from the servers' where there are three, else the last one."""
+    return (cores()[:3][-1],)
+
+
+def busy_seconds() -> float:
+    """Seconds that the cores of this machine spent on anything so far, all cores together (proc(5), /proc/stat)."""
+    user, nice, system, _, _, interrupt, soft, steal, *_ = (
+        int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    )
+    return (user + nice + system + interrupt + soft + steal) / TICKS
+
+
+def facts() -> dict[str, str | int]:
+    """What a reader must know of the machine to compare."""
+    return {
+        "cpu": _cpu_model(),
+        "cores": len(cores()),
+        "memory_mb": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 1_000_000,
+        "kernel": platform.release(),
+        "python": platform.python_version(),
+    }
+
+
+def _cpu_model() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == "model name":
+            return value.strip()
+    return platform.machine()

@@ -1,0 +1,151 @@
+"""Latencies under a steady load: queries leave at a fixed rate, however late answers are (`pace.c`)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.bench import asking, machine, questions
+from conformance.bench.contestants import CLUSTER, OURS, REFERENCE, Contestant, Server
+from conformance.bench.finding import Figure, Finding, quantile
+from conformance.bench.processes import output
+from conformance.bench.programs import NEEDS, compiled
+from conformance.bench.questions import Asked
+from conformance.bench.setting import Options, Setting
+from conformance.wire.framing import frame
+from conformance.wire.message import RCODES
+
+QUANTILES = {"p50": 0.5, "p99": 0.99, "p99.9": 0.999}
+
+CURVE = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999, 0.9995, 1.0)
+"""Shares of the answers at which a curve has a point."""
+
+LATE = 1.0
+"""Milliseconds: a generator that is this late for one query in a hundred is remarked on."""
+
+WARM_UP = 1.0
+OVERHEAD = 0.5
+
+
+@dataclass(frozen=True)
+class Sent:
+    """One query. Milliseconds: `due` from the start, `late` from then to when it left, `took` from then to its answer.
+
+    `took` is None, and `rcode` empty, where none came.
+    """
+
+    due: float
+    late: float
+    took: float | None
+    rcode: str
+
+
+@dataclass(frozen=True)
+class Pace:
+    """One run: `started` in seconds since 1970, and every query in the order in which they were due."""
+
+    started: float
+    sent: Sequence[Sent]
+
+    def latencies(self, begin: float = 0.0, end: float = float("inf")) -> list[float]:
+        """In order of size, of the answered queries that were due between these milliseconds from the start."""
+        return sorted(one.took for one in self.sent if one.took is not None and begin <= one.due < end)
+
+    @property
+    def lateness(self) -> float:
+        """Milliseconds that the generator itself was late with one query in a hundred."""
+        return quantile(sorted(one.late for one in self.sent), 0.99)
+
+
+def parse(text: str) -> Pace:
+    """What `pace` prints."""
+    first, *rest = text.splitlines()
+    return Pace(float(first), [_sent(*line.split()) for line in rest])
+
+
+def _sent(due: str, late: str, took: str, rcode: str) -> Sent:
+    answered = took != "-"
+    return Sent(
+        int(due) / 1000,
+        int(late) / 1000,
+        int(took) / 1000 if answered else None,
+        RCODES[int(rcode)] if answered else "",
+    )
+
+
+def faults(pace: Pace, asked: Sequence[Asked]) -> list[str]:
+    """Queries that were lost, and those answered with another rcode than is right."""
+    lost = sum(one.took is None for one in pace.sent)
+    expected = (asked[number % len(asked)].rcode for number in range(len(pace.sent)))
+    wrong = sum(one.rcode not in ("", right) for one, right in zip(pace.sent, expected, strict=True))
+    found = {"lost": lost, "answered with another rcode than is right": wrong}
+    return [f"{count} of {len(pace.sent)} queries {what}" for what, count in found.items() if count]
+
+
+def write(asked: Sequence[Asked], path: Path) -> Path:
+    """The questions as `pace` reads them."""
+    path.write_bytes(b"".join(frame(asking.packet(question)) for question in asked))
+    return path
+
+
+async def run(setting: Setting, server: Server, questions: Path, rate: float, seconds: float) -> Pace:
+    """Asks `rate` queries a second for `seconds`. Raises `BenchError`."""
+    words = [await compiled("pace", setting.folder), str(server.port), f"{rate:g}", f"{seconds:g}", str(questions)]
+    text = await output(words, machine.generator_core())
+    server.process.check()
+    return await asyncio.to_thread(parse, text)
+
+
+@dataclass(frozen=True)
+class Latency:
+    """The mix at `rate` queries a second: how long answers take, counted from when the query was due."""
+
+    rate: float
+    needs: Sequence[str] = NEEDS
+
+    def seconds(self, options: Options) -> float:
+        return 2 * (WARM_UP + OVERHEAD + options.rounds * (options.seconds + OVERHEAD))
+
+    async def run(self, setting: Setting) -> Finding:
+        asked = questions.mix(setting.api.services)
+        path = await asyncio.to_thread(write, asked, setting.folder / "paced")
+        await setting.only([OURS, REFERENCE], CLUSTER)
+        ready = questions.synced(setting.api.services)
+        servers = [await setting.server(one, CLUSTER, ready) for one in (OURS, REFERENCE)]
+        finding, paces = Finding(), dict[Contestant, list[Pace]]()
+        for turn in range(setting.options.rounds + 1):
+            for server in servers:
+                seconds = setting.options.seconds if turn else WARM_UP
+                pace = await run(setting, server, path, self.rate, seconds)
+                if turn:
+                    paces.setdefault(server.contestant, []).append(pace)
+                    finding.faults += [f"{server.contestant.name}: {fault}" for fault in faults(pace, asked)]
+                    setting.say(f"{server.contestant.name}, round {turn}: {told(pace)}")
+        conclude(finding, paces[OURS], paces[REFERENCE])
+        return finding
+
+
+def conclude(finding: Finding, ours: Sequence[Pace], theirs: Sequence[Pace]) -> None:
+    """Figures by round, curves over all rounds, and whether the generator was in time."""
+    for what, share in QUANTILES.items():
+        pair = [[quantile(pace.latencies(), share) for pace in paces] for paces in (ours, theirs)]
+        finding.figures.append(Figure(what, pair[0], theirs=pair[1], unit="ms"))
+    for contestant, paces in ((OURS, ours), (REFERENCE, theirs)):
+        finding.curves[contestant.name] = curve(paces)
+        late = max(pace.lateness for pace in paces)
+        if late > LATE:
+            finding.remarks.append(f"{contestant.name}: one query in a hundred left {late:.1f} ms late")
+
+
+def curve(paces: Sequence[Pace]) -> list[tuple[float, float]]:
+    """(Share of the answers, milliseconds within which they came), all rounds together."""
+    ordered = sorted(took for pace in paces for took in pace.latencies())
+    return [(share, quantile(ordered, share)) for share in CURVE] if ordered else []
+
+
+def told(pace: Pace) -> str:
+    """A run in a few words, for those who watch."""
+    ordered = pace.latencies()
+    return ", ".join(f"{what} {quantile(ordered, share):.2f} ms" for what, share in QUANTILES.items())

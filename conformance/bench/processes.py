@@ -1,0 +1,128 @@
+"""A program on chosen cores, with what it costs: processor time and memory of its whole session.
+
+It ends with the block that started it, and with the benchmark however that ends. Knows nothing of what it is. Linux.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.bench.machine import TICKS, program
+from conformance.servers.processes import tied
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+STOP_TIME = 8.0
+"""Seconds that a program has to end after SIGTERM."""
+
+ROOT = Path(__file__).parents[2]
+LOG_END = 600
+"""Characters of a log that an error shows."""
+
+
+class BenchError(Exception):
+    """Something that a line needs does not work; the message says what."""
+
+
+@dataclass(frozen=True)
+class Process:
+    """A running program; it leads a session of its own, so what it starts belongs to it."""
+
+    process: asyncio.subprocess.Process
+    log: Path
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def cpu_seconds(self) -> float:
+        """User and system time of the session's living processes so far."""
+        return sum((int(fields[11]) + int(fields[12])) / TICKS for fields in self._stats())
+
+    @property
+    def resident_bytes(self) -> int:
+        """Resident memory of all processes of the session; what they share is counted for each."""
+        return sum(int(fields[21]) * PAGE for fields in self._stats())
+
+    def check(self) -> None:
+        """Raises `BenchError` with the end of its log when it has ended."""
+        if self.process.returncode is not None:
+            raise BenchError(f"ended with status {self.process.returncode}: {self.last_words}")
+
+    @property
+    def last_words(self) -> str:
+        """The end of its log, as one line."""
+        return " / ".join(self.log.read_text(errors="replace")[-LOG_END:].split("\n")).strip(" /")
+
+    def _stats(self) -> list[list[str]]:
+        """`/proc/PID/stat` behind the program's name, for every process of the session (proc(5))."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):  # it has just ended
+                fields = path.read_text().rpartition(")")[2].split()
+                if int(fields[3]) == self.pid:
+                    found.append(fields)
+        return found
+
+
+def pinned(words: Sequence[str], cores: Sequence[int]) -> list[str]:
+    """A command line that runs on these cores from its start; on any where there is no taskset."""
+    taskset = program("taskset")
+    return [*((taskset, "-c", ",".join(map(str, cores))) if taskset else ()), *words]
+
+
+@asynccontextmanager
+async def running(
+    words: Sequence[str], cores: Sequence[int], log: Path, environment: Mapping[str, str] | None = None
+) -> AsyncIterator[Process]:
+    """Runs a program until the block ends. Raises `BenchError` for one that cannot be run."""
+    with log.open("wb") as output:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *tied(pinned(words, cores)), stdin=asyncio.subprocess.DEVNULL, stdout=output,
+                stderr=asyncio.subprocess.STDOUT, cwd=log.parent, start_new_session=True,
+                env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
+            )  # fmt: skip
+        except OSError as error:
+            raise BenchError(f"{words[0]} cannot be run: {error.strerror}") from error
+    try:
+        yield Process(process, log)
+    finally:
+        await stop(process)
+
+
+async def stop(process: asyncio.subprocess.Process) -> None:
+    """Ends a program's session."""
+    if process.returncode is None:
+        _signal(process, signal.SIGTERM)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP_TIME):
+                await process.wait()
+    _signal(process, signal.SIGKILL)
+    await process.wait()
+
+
+async def output(words: Sequence[str], cores: Sequence[int]) -> str:
+    """Runs a program to its end; what it printed. Raises `BenchError` with that where it failed."""
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        *tied(pinned(words, cores)), stdout=pipe, stderr=asyncio.subprocess.STDOUT, start_new_session=True
+    )
+    try:
+        text = (await process.communicate())[0].decode(errors="replace")
+    finally:
+        await stop(process)
+    if process.returncode:
+        raise BenchError(f"{Path(words[0]).name} failed: {text[-LOG_END:]}")
+    return text
+
+
+def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
