@@ -22,8 +22,8 @@ from conformance.bench.setting import Options, Setting
 
 SLICES = 1000
 RATE = 3000.0
-SECONDS = 5.0
-BEFORE = 1.0
+SECONDS = 7.0
+BEFORE = 3.0
 """Seconds of queries before the burst."""
 
 AFTER = 0.5

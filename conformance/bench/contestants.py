@@ -60,6 +60,7 @@ server:
     use-syslog: no
     do-daemonize: no
     interface: 127.0.0.1@{port}
+    access-control: 127.0.0.0/8 allow
     do-ip6: no
     num-threads: 1
     module-config: "iterator"
@@ -123,6 +124,9 @@ REFERENCE = Contestant(COREDNS, "coredns", (PER_CPU, RATE), optional=False)
 REFERENCE_FREE = Contestant(COREDNS, "coredns", cores=machine.cores, optional=False)
 REFERENCE_TWO = Contestant(TWO_CORES, "coredns", (RATE,), cores=machine.two_cores, optional=False)
 ECHO = Contestant("C echo", "echo", needs=("cc",), answers=False)
+ECHOED = Asked("echo.", "A", answers=0)
+"""What an echo answers rightly."""
+
 PEERS = tuple(Contestant(name, name, needs=(name,)) for name in ("unbound", "dnsmasq"))
 
 
@@ -149,7 +153,8 @@ async def started(
     try:
         words = await _command(contestant, program, corefile, place, folder, port)
         async with running(words, contestant.cores(), folder / "log") as process:
-            await asyncio.to_thread(asking.until_right, port, ready, process.check)
+            first = ready if contestant.answers else [ECHOED]
+            await asyncio.to_thread(asking.until_right, port, first, process.check)
             yield Server(contestant, port, process)
     except (BenchError, FileNotFoundError) as error:
         raise BenchError(f"{contestant.name}: {error}") from error

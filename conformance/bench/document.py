@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,11 +25,11 @@ def _line(result: Result, subject: str) -> Document:
     return {
         "line": result.line,
         "passed": result.passed,
-        "left_out": finding.left_out,
-        "faults": [_named(text, subject) for text in finding.faults],
-        "remarks": [_named(text, subject) for text in finding.remarks],
+        "left_out": named(finding.left_out, subject),
+        "faults": [named(text, subject) for text in finding.faults],
+        "remarks": [named(text, subject) for text in finding.remarks],
         "seconds": round(result.seconds, 1),
-        "curves": {_named(name, subject): points for name, points in finding.curves.items()},
+        "curves": {named(name, subject): points for name, points in finding.curves.items()},
         "figures": [_figure(row, subject) for row in result.rows],
     }
 
@@ -38,7 +39,7 @@ def _figure(row: Row, subject: str) -> Document:
     return {
         "what": figure.what,
         "unit": figure.unit,
-        "beside": _named(figure.beside, subject),
+        "beside": named(figure.beside, subject),
         "ours": [_number(value) for value in figure.ours],
         "theirs": [_number(value) for value in figure.theirs],
         "value": _number(figure.value),
@@ -53,13 +54,9 @@ def _figure(row: Row, subject: str) -> Document:
     }
 
 
-def _named(text: str, subject: str) -> str:
-    """What is said of the server under test, by its name."""
-    return (
-        subject + text.removeprefix(SUBJECT)
-        if text == SUBJECT or text.startswith((f"{SUBJECT}:", f"{SUBJECT},"))
-        else text
-    )
+def named(text: str, subject: str) -> str:
+    """What begins with the server under test, with the name of that server."""
+    return f"{subject}{text.removeprefix(SUBJECT)}" if re.match(rf"{SUBJECT}\b", text) else text
 
 
 def _number(value: float) -> float | None:

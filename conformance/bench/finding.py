@@ -115,14 +115,10 @@ class Result:
     @property
     def passed(self) -> bool:
         """Whether nothing failed; what was left out did not."""
-        unheld = not self.finding.left_out and any(not self._figures(floor) for floor in self.floors)
-        return not self.finding.faults and not unheld and all(row.mark != "FAIL" for row in self.rows)
-
-    def _figures(self, floor: Floor) -> list[Figure]:
-        return [figure for figure in self.finding.figures if _fits(floor, figure)]
+        return not self.finding.faults and all(row.mark != "FAIL" for row in self.rows)
 
     def _row(self, figure: Figure) -> Row:
-        floors = [floor for floor in self.floors if _fits(floor, figure)]
+        floors = [floor for floor in self.floors if (floor.what, floor.beside) == (figure.what, figure.beside)]
         return Row(self.line, figure, floors, self._mark(figure, floors))
 
     def _mark(self, figure: Figure, floors: Sequence[Floor]) -> str:
@@ -131,10 +127,6 @@ class Result:
         if self.finding.faults:
             return "FAIL"
         return ("pass" if all(floor.met(figure) for floor in floors) else "FAIL") if floors else ""
-
-
-def _fits(floor: Floor, figure: Figure) -> bool:
-    return (floor.what, floor.beside) == (figure.what, figure.beside)
 
 
 def slope(points: Mapping[float, float]) -> float:

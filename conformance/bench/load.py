@@ -20,7 +20,7 @@ from conformance.bench.processes import BenchError
 from conformance.bench.questions import Asked
 from conformance.bench.setting import Options, Setting
 
-WARM_UP = 1.0
+WARM_UP = 2.0
 """Seconds of the run that is not counted."""
 
 OVERHEAD = 0.4
@@ -68,7 +68,7 @@ class Load:
 
     def seconds(self, options: Options) -> float:
         count = len(self.contestants(options))
-        return count * (2 + WARM_UP + OVERHEAD + options.rounds * (options.seconds + OVERHEAD)) + 4 * self.once
+        return count * (1.5 + WARM_UP + OVERHEAD + options.rounds * (options.seconds + OVERHEAD)) + 4 * self.once
 
     async def run(self, setting: Setting) -> Finding:
         rounds = Rounds(self, setting)

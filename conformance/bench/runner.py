@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from conformance.bench import api, machine
+from conformance.bench.document import named
 from conformance.bench.finding import Finding, Result
 from conformance.bench.lines import Line
 from conformance.bench.processes import BenchError
@@ -51,7 +52,7 @@ async def run(lines: Sequence[Line], options: Options, real_api: bool) -> list[R
 async def _setting(options: Options, real_api: bool) -> AsyncIterator[Setting]:
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         async with api.real(Path(name)) if real_api else api.fake() as cluster:
-            setting = Setting(options, cluster, Path(name), lambda text: say(f"    {text}"))
+            setting = Setting(options, cluster, Path(name), lambda text: say(f"    {named(text, options.subject)}"))
             try:
                 yield setting
             finally:
@@ -72,7 +73,7 @@ async def _measure(setting: Setting, line: Line) -> Result:
             await setting.only([], "")
     result = Result(line.name, line.floors, finding, time.monotonic() - began)
     for text in (*finding.faults, *filter(None, [finding.left_out])):
-        setting.say(f"! {text}")
+        setting.say(f"{text}  ← !")
     return result
 
 

@@ -38,7 +38,7 @@ def _rows(found: Document) -> Iterator[Cells]:
     for line in found["lines"]:
         name = line["line"]
         if line["left_out"] or not line["figures"]:
-            yield (name, line["left_out"] or "failed", "", "", "", "", "", LEFT if line["left_out"] else "FAIL")
+            yield (name, "", "", "", "", "", "", LEFT if line["left_out"] else "FAIL")
         for figure in line["figures"]:
             yield (name, *_figure(figure))
             name = ""
@@ -59,6 +59,8 @@ def _remarks(found: Document) -> Iterator[str]:
     for line in found["lines"]:
         yield from (f"FAIL  {line['line']}: {text}" for text in line["faults"])
         yield from (f"note  {line['line']}: {text}" for text in line["remarks"])
+        if line["left_out"]:
+            yield f"note  {line['line']}: left out: {line['left_out']}"
         for figure in line["figures"]:
             if figure["left_out"]:
                 yield f"note  {line['line']}: beside {figure['beside']} left out: {figure['left_out']}"
