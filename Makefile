@@ -34,9 +34,9 @@ record: $(SETUP)  ## write CoreDNS's replies anew, for machines without Go
 	$(BIN)/python -m conformance.tools.build $(COMPONENTS)
 	$(BIN)/python -m conformance --record
 
-bench: $(SETUP)  ## speed and memory beside CoreDNS (needs Go and dnsperf)
-	$(BIN)/python -m conformance.tools.build coredns
-	$(BIN)/python -m conformance.bench
+bench: $(SETUP)  ## speed, latency, memory, start and changes beside CoreDNS, half an hour; QUICK=1: two minutes
+	$(BIN)/python -m conformance.tools.build coredns etcd kube-apiserver
+	$(BIN)/python -m conformance.bench $(if $(QUICK),--quick) $(BENCH)
 
 pages: $(SETUP)  ## write docs/plugins anew
 	$(BIN)/python -m pydns.tools.pages docs/plugins

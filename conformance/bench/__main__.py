@@ -27,7 +27,7 @@ from conformance.options import report_file
 from conformance.servers import subjects
 from conformance.servers.scratch import run_folder
 
-QUICK = {"rounds": 3, "seconds": 2.0}
+QUICK = {"rounds": 3, "seconds": 1.5}
 USUAL = {"rounds": 5, "seconds": 4.0}
 FAST_DISK = Path("/dev/shm")
 """Memory in place of a disk, for etcd and all else that is written."""
@@ -43,7 +43,12 @@ def arguments() -> argparse.ArgumentParser:
     add("--load", action="append", default=[], metavar="TEXT", help="only lines whose name contains TEXT; repeatable")
     add("--quick", action="store_true", help="the first lines, in two minutes")
     add("--rounds", type=int, metavar="N", help=f"counted rounds ({USUAL['rounds']}; quick: {QUICK['rounds']})")
-    add("--seconds", type=float, metavar="S", help=f"of a counted run ({USUAL['seconds']:g}; quick: 2)")
+    add(
+        "--seconds",
+        type=float,
+        metavar="S",
+        help=f"of a counted run ({USUAL['seconds']:g}; quick: {QUICK['seconds']:g})",
+    )
     add("--api", choices=("real", "fake"), default="real", help="a kube-apiserver (default), or a fake one")
     add("--json", type=report_file, metavar="FILE", help="write every round to FILE")
     add("--report", action="store_true", help="keep the run: docs/bench.json, docs/bench.svg, and README's tables")

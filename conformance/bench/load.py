@@ -6,7 +6,7 @@ Before it, each server's answers are looked at one by one; after it, rcodes and 
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,7 @@ from conformance.bench.contestants import CLUSTER, OURS, REFERENCE, REFERENCE_TW
 from conformance.bench.dnsperf import Run
 from conformance.bench.finding import PER_CPU, RATE, Figure, Finding
 from conformance.bench.processes import BenchError
-from conformance.bench.questions import Asked
+from conformance.bench.questions import Ask, Asked
 from conformance.bench.setting import Options, Setting
 
 WARM_UP = 2.0
@@ -40,9 +40,6 @@ ENOUGH_CHANGES = 0.95
 
 AFTER_LOAD = "resident memory after load"
 MEGABYTE = 1e6
-
-Ask = Callable[[int, int], Sequence[Asked]]
-"""From the number of Services and the turn."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,9 @@ class Load:
 
     def seconds(self, options: Options) -> float:
         count = len(self.contestants(options))
-        return count * (1.5 + WARM_UP + OVERHEAD + options.rounds * (options.seconds + OVERHEAD)) + 4 * self.once
+        return (
+            count * (0.5 + _warm_up(options) + OVERHEAD + options.rounds * (options.seconds + OVERHEAD)) + 3 * self.once
+        )
 
     async def run(self, setting: Setting) -> Finding:
         rounds = Rounds(self, setting)
@@ -92,6 +91,10 @@ class Load:
         rounds.finding.remarks.append(f"{reached:.0f} EndpointSlices changed each second")
         if reached < ENOUGH_CHANGES * self.changes:
             rounds.finding.faults.append(f"only {reached:.0f} of {self.changes:g} changes a second")
+
+
+def _warm_up(options: Options) -> float:
+    return WARM_UP / 2 if options.quick else WARM_UP
 
 
 @dataclass
@@ -152,7 +155,7 @@ class Rounds:
         path = self._file(asked, turn)
         shares = questions.shares(asked)
         for contestant, server in self.servers.items():
-            seconds = self.setting.options.seconds if turn else WARM_UP
+            seconds = self.setting.options.seconds if turn else _warm_up(self.setting.options)
             run = await dnsperf.run(server, path, seconds, self.load.transport, self.load.once)
             self.setting.say(f"{contestant.name}, {f'round {turn}' if turn else 'warm-up'}: {told(run)}")
             if turn:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from conformance.bench.objects import ENDPOINTS, HEADLESS_EVERY, PORTS, cluster_ip, is_headless, name_of, namespace_of
@@ -34,6 +34,10 @@ class Asked(NamedTuple):
     qtype: str
     rcode: str = "NOERROR"
     answers: int = 1
+
+
+Ask = Callable[[int, int], list[Asked]]
+"""What is asked, from the number of Services and the turn: every turn of names that are asked once has its own."""
 
 
 def one_name(services: int, turn: int = 0) -> list[Asked]:

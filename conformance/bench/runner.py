@@ -69,7 +69,7 @@ async def _measure(setting: Setting, line: Line) -> Result:
             await setting.grow(line.services)
             finding = await line.way.run(setting)
         except (BenchError, ClusterError) as error:
-            finding = Finding(faults=[str(error)])
+            finding = Finding(faults=[str(error).strip()])
             await setting.only([], "")
     result = Result(line.name, line.floors, finding, time.monotonic() - began)
     for text in (*finding.faults, *filter(None, [finding.left_out])):

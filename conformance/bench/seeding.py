@@ -33,7 +33,7 @@ Stored = tuple[str, Object]
 
 def seed(etcd: str, prefix: str, client: Client, first: int, end: int) -> None:
     """Writes Services `first` to `end` (not included) with their slices. Raises `BenchError`, `ClusterError`."""
-    complete = Completion(client)
+    complete = Completion(client, first)
     stored = itertools.chain.from_iterable(map(complete, objects.services(first, end)))
     connection = http.client.HTTPConnection(etcd.removeprefix("http://"), timeout=60)
     try:
@@ -44,13 +44,17 @@ def seed(etcd: str, prefix: str, client: Client, first: int, end: int) -> None:
 
 
 class Completion:
-    """Makes of an object what the API server stores: defaults, `managedFields`, an ID; and what belongs to it."""
+    """Makes of an object what the API server stores: defaults, `managedFields`, an ID; and what belongs to it.
 
-    def __init__(self, client: Client) -> None:
+    The API knows no Service of the number `first` or above.
+    """
+
+    def __init__(self, client: Client, first: int) -> None:
+        headless = -(-first // objects.HEADLESS_EVERY) * objects.HEADLESS_EVERY
         self._samples = {
-            (kind, headless): client.create(make(number), dry_run=True)
+            (kind, objects.is_headless(number)): client.create(make(number), dry_run=True)
             for kind, make in _MAKERS.items()
-            for headless, number in ((True, 0), (False, 1))
+            for number in (headless, headless + 1)
         }
 
     def __call__(self, object: Object) -> Iterator[Stored]:

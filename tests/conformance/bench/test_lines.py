@@ -1,0 +1,59 @@
+"""The table of lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.bench.finding import COREDNS, PER_CPU, RATE, TWO_CORES, Floor
+from conformance.bench.lines import LINES, Line
+from conformance.bench.load import AFTER_LOAD, Load
+from conformance.bench.setting import Options
+from conformance.bench.start import MEMORY, START
+
+LOADS = [pytest.param(line, line.way, id=line.name) for line in LINES if isinstance(line.way, Load)]
+
+
+def test_names_are_each_their_own() -> None:
+    assert len({line.name for line in LINES}) == len(LINES)
+
+
+def test_the_cluster_only_grows() -> None:
+    assert [line.services for line in LINES] == sorted(line.services for line in LINES)
+
+
+@pytest.mark.parametrize(("line", "way"), LOADS)
+def test_a_floor_of_a_load_is_about_a_figure_that_it_gives(line: Line, way: Load) -> None:
+    given = {(what, one.name) for one in way.contestants(Options())[1:] for what in one.whats}
+    given |= {(AFTER_LOAD, COREDNS)} if way.memory else set()
+    assert {(floor.what, floor.beside) for floor in line.floors} <= given
+
+
+@pytest.mark.parametrize(("line", "way"), LOADS)
+def test_a_quick_run_has_coredns_alone_beside(line: Line, way: Load) -> None:
+    assert not line.quick or [one.name for one in way.contestants(Options(quick=True))] == ["subject", COREDNS]
+
+
+@pytest.mark.parametrize(
+    ("name", "floor"),
+    [
+        ("one ClusterIP name", Floor(PER_CPU, 5)),
+        ("one ClusterIP name", Floor(RATE, 1, TWO_CORES)),
+        ("one ClusterIP name", Floor(PER_CPU, 0.3, "C echo")),
+        ("NXDOMAIN, every name new", Floor(PER_CPU, 2)),
+        ("forwarded, every name new", Floor(PER_CPU, 0.7, "unbound")),
+        ("mix over TCP, 50 connections", Floor(PER_CPU, 3)),
+        ("mix, 10,000 Services", Floor(AFTER_LOAD, 150, at_most=True, absolute=True)),
+        ("start, 10,000 Services", Floor(START, 3, at_most=True)),
+        ("start, 10,000 Services", Floor(MEMORY, 0.8, at_most=True)),
+        ("mix, 10,000 q/s open loop", Floor("p99.9", 1, at_most=True)),
+    ],
+)
+def test_floors(name: str, floor: Floor) -> None:
+    (line,) = (line for line in LINES if line.name == name)
+    assert floor in line.floors
+
+
+def test_all_of_it_takes_no_more_than_three_quarters_of_an_hour() -> None:
+    assert sum(line.way.seconds(Options()) for line in LINES) < 45 * 60
+    quick = Options(rounds=3, seconds=1.5, quick=True)
+    assert sum(line.way.seconds(quick) for line in LINES if line.quick) < 120

@@ -1,0 +1,116 @@
+"""Lines are run in order, and what goes wrong with one is said of that one."""
+
+from __future__ import annotations
+
+from asyncio import to_thread
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from conformance.bench import api, asking, changes, machine, runner
+from conformance.bench.api import FakeApi
+from conformance.bench.burst import look
+from conformance.bench.contestants import CLUSTER, OURS_FREE, Server
+from conformance.bench.finding import Figure, Finding, Floor
+from conformance.bench.lines import LINES, Line
+from conformance.bench.processes import BenchError
+from conformance.bench.questions import mix, synced
+from conformance.bench.setting import Options, Setting
+from conformance.bench.writer import burst, steady
+from conformance.kubernetes.objects import Object
+
+
+class NoApi:
+    """For what asks an API for its size alone."""
+
+    line = ""
+    services = 0
+
+    def grow(self, services: int) -> None:
+        self.services = services
+
+    def create(self, object: Object) -> None: ...
+
+    def delete(self, kind: str, namespace: str, name: str) -> None: ...
+
+    def change(self, number: int) -> list[str]:
+        return []
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """A way that finds what it is told to, or fails."""
+
+    error: str = ""
+    needs: Sequence[str] = ()
+
+    def seconds(self, options: Options) -> float:
+        return options.rounds
+
+    async def run(self, setting: Setting) -> Finding:
+        if self.error:
+            raise BenchError(self.error)
+        return Finding([Figure("Services", [setting.api.services], "")])
+
+
+async def test_every_line_has_its_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(machine.PACKAGES, "no-such-program", "no-such-package")
+    lines = [
+        Line("first", 10, Scripted(), [Floor("Services", 10, "", absolute=True)]),
+        Line("broken", 10, Scripted("it ended")),
+        Line("absent", 10, Scripted(needs=("no-such-program",))),
+        Line("larger", 30, Scripted()),
+    ]
+    first, broken, absent, larger = await runner.run(lines, Options(), real_api=False)
+    assert (first.passed, first.rows[0].mark) == (True, "pass")
+    assert (broken.passed, broken.finding.faults) == (False, ["it ended"])
+    assert absent.finding.left_out == "no no-such-program (Debian: apt-get install no-such-package)"
+    assert larger.rows[0].figure.value == 30
+
+
+def test_chosen_lines() -> None:
+    assert runner.chosen(LINES, False, []) == list(LINES)
+    assert {line.name for line in runner.chosen(LINES, True, ["mix"])} == {"mix"}
+    assert len(runner.chosen(LINES, False, ["MIX", "start"])) > 5
+
+
+def test_the_time_it_takes() -> None:
+    lines = [Line("a", 0, Scripted()), Line("b", 1200, Scripted())]
+    assert runner.estimate(lines, Options(rounds=5)) == 11
+    assert [runner.minutes(seconds) for seconds in (11, 89, 91, 600)] == ["11 s", "89 s", "2 min", "10 min"]
+
+
+@asynccontextmanager
+async def fake_cluster(services: int) -> AsyncIterator[FakeApi]:
+    async with api.fake() as found:
+        assert isinstance(found, FakeApi)
+        await to_thread(found.grow, services)
+        yield found
+
+
+async def test_a_server_answers_and_follows_changes(tmp_path: Path) -> None:
+    """pydns itself, started, asked and changed as every line does it."""
+    async with fake_cluster(40) as cluster:
+        setting = Setting(Options(), cluster, tmp_path)
+        try:
+            server = await setting.server(OURS_FREE, CLUSTER, synced(40))
+            assert await to_thread(asking.compare, mix(40)[:50], server.port, server.port) == []
+            assert server.process.cpu_seconds > 0
+            assert server.process.resident_bytes > 10_000_000
+            for change in (changes.service_created, changes.slice_changed):
+                assert 0 < await to_thread(change, cluster, server, 1) < 5000
+            async with steady(cluster, 200) as writer:
+                await to_thread(asking.until_right, server.port, synced(40))
+            assert writer.done > 0
+            await to_thread(burst_seen, cluster, server)
+        finally:
+            await setting.close()
+        with pytest.raises(BenchError, match="ended with status"):
+            server.process.check()
+
+
+def burst_seen(cluster: FakeApi, server: Server) -> None:
+    look(server, burst(cluster, range(40)))
