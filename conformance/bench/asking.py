@@ -13,7 +13,7 @@ from conformance.bench.questions import Asked
 from conformance.wire.message import RCODES, Edns, Reply, read_reply
 from conformance.wire.question import Question
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds a server has from its start to its first right answers, and a change to show."""
 
 ONE_REPLY = 0.25

@@ -62,7 +62,7 @@ FORWARDERS = (REFERENCE, REFERENCE_TWO, *PEERS)
 
 LINES = (
     Line("memory, no Services", 0, Start(0)),
-    Line("mix, 100 Services", SMALL, Load(questions.mix, (REFERENCE,))),
+    Line("mix, 100 Services", SMALL, Load(questions.mix, (REFERENCE,), grows=True)),
     Line("start, 100 Services", SMALL, Start(SMALL)),
     Line("one ClusterIP name", USUAL, Load(questions.one_name, (REFERENCE, REFERENCE_TWO, ECHO)),
          [*faster(5), beside(ECHO.name, 0.3)], quick=True),
@@ -70,7 +70,7 @@ LINES = (
     Line("headless, 10 endpoints, shuffled", USUAL, Load(questions.headless), faster(5), quick=True),
     Line("search expansion, NXDOMAIN", USUAL, Load(questions.search_misses), faster(5), quick=True),
     Line("NXDOMAIN, every name new", USUAL, Load(questions.new_misses, once=True), faster(2), quick=True),
-    Line("mix", USUAL, Load(questions.mix), faster(4), quick=True),
+    Line("mix", USUAL, Load(questions.mix, grows=True), faster(4), quick=True),
     Line("mix over TCP, 50 connections", USUAL, Load(questions.mix, transport="tcp"), faster(3)),
     Line("multisocket 2, the mix", USUAL, Load(questions.mix, (OURS, REFERENCE_TWO), OURS_TWICE),
          [Floor(RATE, 1, TWO_CORES)]),
@@ -85,11 +85,11 @@ LINES = (
     Line("slice changed → answered", USUAL, Changes(slice_changed), CHANGE),
     Line("mix, 100 EndpointSlices a second change", USUAL, Load(questions.mix, changes=100), faster(3.5)),
     Line("1,000 slices changed at once", USUAL, Burst(), [within(burst.DURING, 10)]),
-    Line("mix, 10,000 Services", LARGE, Load(questions.mix, memory=True),
+    Line("mix, 10,000 Services", LARGE, Load(questions.mix, memory=True, grows=True),
          [*faster(4), below(AFTER_LOAD, 0.8), within(AFTER_LOAD, 150)]),
     Line("start, 10,000 Services", LARGE, Start(LARGE),
          [below(START, 3), below(MEMORY, 0.8), within(MEMORY, 150)]),
-    Line("mix, 50,000 Services", HUGE, Load(questions.mix, (REFERENCE,))),
+    Line("mix, 50,000 Services", HUGE, Load(questions.mix, (REFERENCE,), grows=True)),
     Line("start, 50,000 Services", HUGE, Start(HUGE, rounds=3)),
     Line("growth, 100 to 50,000 Services", HUGE, Growth(SIZES), [
         Floor(growth.SPEED_LEFT, 0.8, "", absolute=True),

@@ -6,7 +6,7 @@ Before it, each server's answers are looked at one by one; after it, rcodes and 
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,9 +32,6 @@ SAMPLE = 60
 CHECK_TURN = 99
 """The turn of those questions, where every name is asked once: no round comes so far."""
 
-TOLERANCE = 0.02
-"""How far the share of an rcode may be from the right one: a run ends anywhere in its file."""
-
 ENOUGH_CHANGES = 0.95
 """What share of the changes that were wanted the API must have taken."""
 
@@ -47,6 +44,7 @@ class Load:
     """What is asked, of whom and how. `once`: each name is asked once, so that each turn has names of its own.
 
     `changes` are EndpointSlices that change each second meanwhile; `memory` is looked at after the rounds.
+    `grows`: what is found belongs to the line on growth.
     """
 
     ask: Ask
@@ -57,6 +55,7 @@ class Load:
     once: bool = False
     changes: float = 0
     memory: bool = False
+    grows: bool = False
     needs: Sequence[str] = dnsperf.NEEDS
 
     def contestants(self, options: Options) -> list[Contestant]:
@@ -153,14 +152,13 @@ class Rounds:
         """One run with each server; turn 0 warms up and is not counted."""
         asked = self.load.ask(self.setting.api.services, turn)
         path = self._file(asked, turn)
-        shares = questions.shares(asked)
         for contestant, server in self.servers.items():
             seconds = self.setting.options.seconds if turn else _warm_up(self.setting.options)
             run = await dnsperf.run(server, path, seconds, self.load.transport, self.load.once)
             self.setting.say(f"{contestant.name}, {f'round {turn}' if turn else 'warm-up'}: {told(run)}")
             if turn:
                 self.runs.setdefault(contestant, []).append(run)
-                for fault in faults(run, shares if contestant.answers else {}):
+                for fault in faults(run, asked if contestant.answers else ()):
                     self._blame(contestant, fault)
         path.unlink()
 
@@ -178,7 +176,7 @@ class Rounds:
             self.finding.figures.append(self._memory())
         for contestant, runs in self.runs.items():
             self.finding.remarks += [f"{contestant.name}: {remark}" for remark in remarks(runs, contestant)]
-        if self.load.ask is questions.mix and ours is OURS and not self.load.changes:
+        if self.load.grows and ours is OURS:
             self.setting.note(PER_CPU, median(run.per_cpu_second for run in self.runs[ours]))
 
     def _figure(self, contestant: Contestant, what: str) -> Figure:
@@ -202,16 +200,16 @@ def told(run: Run) -> str:
     return f"{run.per_second:,.0f} q/s, {run.per_cpu_second:,.0f} per CPU-second, {run.lost} lost"
 
 
-def faults(run: Run, right: Mapping[str, float]) -> list[str]:
-    """What is wrong with a run: queries lost, none answered, or rcodes in other than the right shares."""
+def faults(run: Run, asked: Sequence[Asked]) -> list[str]:
+    """What is wrong with a run: queries lost, none answered, or (where it is known what is right) other rcodes."""
     found = [f"{run.lost} queries lost"] if run.lost else []
     if not run.queries:
         return [*found, "no query answered"]
-    for rcode in {*run.rcodes, *right} if right else ():
-        share = run.rcodes.get(rcode, 0) / run.queries
-        wanted = right.get(rcode, 0.0)
-        if abs(share - wanted) > (TOLERANCE if 0 < wanted < 1 else 0):
-            found.append(f"{rcode} for {share:.1%} of the queries, not for {wanted:.1%}")
+    right = questions.rcodes(asked, run.queries + run.lost) if asked else run.rcodes
+    for rcode in sorted({*run.rcodes, *right}):
+        count, wanted = run.rcodes.get(rcode, 0), right.get(rcode, 0)
+        if not wanted - run.lost <= count <= wanted:
+            found.append(f"{rcode} for {count:,} queries, not for {wanted:,}")
     return found
 
 

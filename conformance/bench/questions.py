@@ -98,10 +98,11 @@ def synced(services: int) -> list[Asked]:
     return asked
 
 
-def shares(asked: Sequence[Asked]) -> Mapping[str, float]:
-    """The share of each rcode among the right replies."""
-    counts = Counter(question.rcode for question in asked)
-    return {rcode: count / len(asked) for rcode, count in counts.items()}
+def rcodes(asked: Sequence[Asked], count: int) -> Mapping[str, int]:
+    """How often each rcode is right when the questions are asked in turn, `count` in all."""
+    whole, rest = divmod(count, len(asked))
+    all_of_them, some = (Counter(question.rcode for question in part) for part in (asked, asked[:rest]))
+    return Counter({rcode: whole * number for rcode, number in all_of_them.items()}) + some
 
 
 def lines(asked: Sequence[Asked]) -> str:

@@ -52,9 +52,10 @@ def test_new_names_are_new_in_every_round(ask: questions.Ask, monkeypatch: pytes
     assert not rounds[0] & rounds[1] and not rounds[1] & rounds[2] and not rounds[0] & rounds[2]
 
 
-def test_shares_and_lines() -> None:
+def test_rcodes_and_lines() -> None:
     asked = [Asked("a.", "A"), Asked("b.", "AAAA", "NXDOMAIN", 0), Asked("c.", "A"), Asked("d.", "A")]
-    assert questions.shares(asked) == {"NOERROR": 0.75, "NXDOMAIN": 0.25}
+    assert questions.rcodes(asked, 9) == {"NOERROR": 7, "NXDOMAIN": 2}
+    assert questions.rcodes(asked, 2) == {"NOERROR": 1, "NXDOMAIN": 1}
     assert questions.lines(asked[:2]) == "a. A\nb. AAAA\n"
 
 
