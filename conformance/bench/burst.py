@@ -22,8 +22,8 @@ from conformance.bench.setting import Options, Setting
 
 SLICES = 1000
 RATE = 3000.0
-SECONDS = 7.0
-BEFORE = 3.0
+SECONDS = 5.0
+BEFORE = 1.0
 """Seconds of queries before the burst."""
 
 AFTER = 0.5
@@ -42,7 +42,7 @@ class Burst:
     needs: Sequence[str] = NEEDS
 
     def seconds(self, options: Options) -> float:
-        return 2 * options.rounds * (SECONDS + 2.5)
+        return 2 * options.rounds * (SECONDS + pace.WARM_UP + 3)
 
     async def run(self, setting: Setting) -> Finding:
         asked = questions.mix(setting.api.services)
@@ -53,6 +53,7 @@ class Burst:
             for contestant in (OURS_FREE, REFERENCE_FREE):
                 ready = questions.synced(setting.api.services)
                 async with await setting.fresh(contestant, CLUSTER, ready) as server:
+                    await pace.warm(setting, server, path)
                     asking_now = asyncio.create_task(pace.run(setting, server, path, RATE, SECONDS))
                     begin, end = await burst(setting, server, asked)
                     run = await asking_now

@@ -23,6 +23,12 @@ from conformance.bench.setting import Options, Setting
 WARM_UP = 2.0
 """Seconds of the run that is not counted."""
 
+WARM_QUERIES = 40_000
+"""So many must have been answered before what a server remembers, it remembers; a slow machine takes longer for them."""
+
+WARM_LONGEST = 10.0
+"""Seconds."""
+
 OVERHEAD = 0.4
 """Seconds that a run takes longer than its length."""
 
@@ -153,14 +159,29 @@ class Rounds:
         asked = self.load.ask(self.setting.api.services, turn)
         path = self._file(asked, turn)
         for contestant, server in self.servers.items():
-            seconds = self.setting.options.seconds if turn else _warm_up(self.setting.options)
-            run = await dnsperf.run(server, path, seconds, self.load.transport, self.load.once)
-            self.setting.say(f"{contestant.name}, {f'round {turn}' if turn else 'warm-up'}: {told(run)}")
             if turn:
-                self.runs.setdefault(contestant, []).append(run)
-                for fault in faults(run, asked if contestant.answers else ()):
-                    self._blame(contestant, fault)
+                await self._counted(contestant, asked, path, turn)
+            else:
+                await self._warm(server, path)
         path.unlink()
+
+    async def _counted(self, contestant: Contestant, asked: Sequence[Asked], path: Path, turn: int) -> None:
+        run = await self._run(self.servers[contestant], path, self.setting.options.seconds, f"round {turn}")
+        self.runs.setdefault(contestant, []).append(run)
+        for fault in faults(run, asked if contestant.answers else ()):
+            self._blame(contestant, fault)
+
+    async def _warm(self, server: Server, path: Path) -> None:
+        """At least for a time, and for a number of queries where the same are asked again."""
+        run = await self._run(server, path, _warm_up(self.setting.options), "warm-up")
+        more = (WARM_QUERIES - run.queries) / max(1.0, run.per_second)
+        if more > 0 and not self.load.once:
+            await self._run(server, path, min(more, WARM_LONGEST), "longer warm-up")
+
+    async def _run(self, server: Server, path: Path, seconds: float, what: str) -> Run:
+        run = await dnsperf.run(server, path, seconds, self.load.transport, self.load.once)
+        self.setting.say(f"{server.contestant.name}, {what}: {told(run)}")
+        return run
 
     def _file(self, asked: Sequence[Asked], turn: int) -> Path:
         path = self.setting.folder / f"questions-{turn}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from conformance.bench.finding import COREDNS, PER_CPU, RATE, TWO_CORES, Floor
-from conformance.bench.lines import LINES, Line
+from conformance.bench.lines import LINES, SIZES, Line
 from conformance.bench.load import AFTER_LOAD, Load
 from conformance.bench.setting import Options
-from conformance.bench.start import MEMORY, START
+from conformance.bench.start import MEMORY, START, Start
 
 LOADS = [pytest.param(line, line.way, id=line.name) for line in LINES if isinstance(line.way, Load)]
 
@@ -57,3 +57,9 @@ def test_all_of_it_takes_no_more_than_three_quarters_of_an_hour() -> None:
     assert sum(line.way.seconds(Options()) for line in LINES) < 45 * 60
     quick = Options(rounds=3, seconds=1.5, quick=True)
     assert sum(line.way.seconds(quick) for line in LINES if line.quick) < 120
+
+
+def test_growth_has_one_load_and_one_start_of_each_size() -> None:
+    loads = [line.services for line in LINES if isinstance(line.way, Load) and line.way.grows]
+    starts = [line.services for line in LINES if isinstance(line.way, Start) and line.services]
+    assert loads == starts == list(SIZES)
