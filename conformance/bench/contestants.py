@@ -122,7 +122,7 @@ OURS_FREE = Contestant(SUBJECT, SUBJECT, cores=machine.cores, optional=False)
 OURS_TWICE = Contestant(f"{SUBJECT}, multisocket 2", SUBJECT, cores=machine.two_cores, more="multisocket 2")
 REFERENCE = Contestant(COREDNS, "coredns", (PER_CPU, RATE), optional=False)
 REFERENCE_FREE = Contestant(COREDNS, "coredns", cores=machine.cores, optional=False)
-REFERENCE_TWO = Contestant(TWO_CORES, "coredns", (RATE,), cores=machine.two_cores, optional=False)
+REFERENCE_TWO = Contestant(TWO_CORES, "coredns", (RATE, PER_CPU), cores=machine.two_cores, optional=False)
 ECHO = Contestant("C echo", "echo", needs=("cc",), answers=False)
 ECHOED = Asked("echo.", "A", answers=0)
 """What an echo answers rightly."""

@@ -29,6 +29,7 @@ def _line(result: Result, subject: str) -> Document:
         "faults": [named(text, subject) for text in finding.faults],
         "remarks": [named(text, subject) for text in finding.remarks],
         "seconds": round(result.seconds, 1),
+        "others": finding.others,
         "curves": {named(name, subject): points for name, points in finding.curves.items()},
         "figures": [_figure(row, subject) for row in result.rows],
     }

@@ -73,7 +73,7 @@ class Finding:
     """All that one line found. A fault fails the line whatever its figures; a remark is for the reader.
 
     `curves` are latencies by server: (share of the answers that came within, milliseconds). `left_out` says why nothing
-    was measured.
+    was measured. `others` is how many cores other processes used meanwhile, where that was looked at.
     """
 
     figures: list[Figure] = field(default_factory=list)
@@ -81,6 +81,7 @@ class Finding:
     remarks: list[str] = field(default_factory=list)
     curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     left_out: str = ""
+    others: float | None = None
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,9 @@ from conformance.bench.document import Document
 from conformance.bench.finding import COREDNS, PER_CPU, RATE, TWO_CORES
 
 LEFT = "left out"
+BUSY = 0.2
+"""Cores: what other processes may use without a word."""
+
 Cells = Sequence[str]
 
 
@@ -59,6 +62,8 @@ def _remarks(found: Document) -> Iterator[str]:
     for line in found["lines"]:
         yield from (f"FAIL  {line['line']}: {text}" for text in line["faults"])
         yield from (f"note  {line['line']}: {text}" for text in line["remarks"])
+        if (line["others"] or 0) > BUSY:
+            yield f"note  {line['line']}: other processes used {line['others']:.1f} cores"
         if line["left_out"]:
             yield f"note  {line['line']}: left out: {line['left_out']}"
         for figure in line["figures"]:
@@ -85,8 +90,15 @@ def _measured(found: Document) -> str:
     return (
         f"{found['date'][:10]}, {versions}; {machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']},"
         f" Python {machine['python']}; {api}, kubeadm's Corefile;"
-        f" medians of {options['rounds']} rounds of {options['seconds']:g} seconds in turns."
+        f" medians of {options['rounds']} rounds of {options['seconds']:g} seconds in turns{_busy(found)}."
     )
+
+
+def _busy(found: Document) -> str:
+    """What other processes used during most loads, where that is too much."""
+    others = sorted(line["others"] for line in found["lines"] if line["others"] is not None)
+    middle = others[len(others) // 2] if others else 0
+    return f", while other processes used {middle:.1f} of the cores" if middle > BUSY else ""
 
 
 def _loads(found: Document) -> str:

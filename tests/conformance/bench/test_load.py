@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.bench.contestants import REFERENCE, REFERENCE_TWO
+from conformance.bench.contestants import REFERENCE
 from conformance.bench.dnsperf import Run
 from conformance.bench.load import faults, remarks
 from conformance.bench.questions import Asked
@@ -36,5 +36,3 @@ def test_remarks() -> None:
     assert remarks([Run(1, 0, 2.0, {}, cpu=1.9, generator=1.95)], REFERENCE) == []
     (generator,) = remarks([Run(1, 0, 2.0, {}, cpu=1.2, generator=1.95)], REFERENCE)
     assert generator == "dnsperf was the bottleneck (busy 98%, the server 60%)"
-    (others,) = remarks([Run(1, 0, 2.0, {}, cpu=1.9, others=0.5)], REFERENCE_TWO)
-    assert others == "other processes used 0.5 cores"
