@@ -19,6 +19,11 @@ PATIENCE = 120.0
 ONE_REPLY = 0.25
 """Seconds for one reply; a question that stays without one is asked again."""
 
+TRIES = 20
+"""How often a question is asked for whose answers two servers are compared."""
+
+HEADER = 12
+
 AGAIN = 0.002
 """Seconds after a refused question: nobody listens there yet."""
 
@@ -42,6 +47,12 @@ def has_addresses(addresses: Sequence[IPv4Address], reply: bytes) -> bool:
     return int.from_bytes(reply[6:8], "big") == len(addresses) and all(one.packed in reply for one in addresses)
 
 
+def answers(reply: bytes, query: bytes) -> bool:
+    """Whether ID and question are the query's."""
+    end = query.index(b"\0", HEADER) + 5  # the root label, type and class
+    return reply[:2] == query[:2] and reply[HEADER:end] == query[HEADER:end]
+
+
 class Client:
     """One UDP client of a server on this machine."""
 
@@ -57,15 +68,21 @@ class Client:
         self._socket.close()
 
     def ask(self, query: bytes) -> bytes | None:
-        """The reply; None where none comes, or nobody listens."""
+        """The reply to this query; None where none comes, or nobody listens."""
         try:
             self._socket.send(query)
-            return self._socket.recv(65535)
+            while not answers(reply := self._socket.recv(65535), query):
+                pass  # it is late, and to a query of before
+            return reply
         except TimeoutError:
             return None
         except ConnectionRefusedError:
             time.sleep(AGAIN)
             return None
+
+    def ask_again(self, query: bytes) -> bytes | None:
+        """The reply to this query or a copy of it; None where there is none after many."""
+        return next(filter(None, (self.ask(query) for _ in range(TRIES))), None)
 
 
 def until_right(
@@ -100,7 +117,7 @@ def compare(asked: Sequence[Asked], port: int, reference: int) -> list[str]:
     with Client(port) as client, Client(reference) as other:
         for question in asked:
             query = packet(question, EDNS)
-            ours, theirs = read_reply(client.ask(query)), read_reply(other.ask(query))
+            ours, theirs = (read_reply(one.ask_again(query)) for one in (client, other))
             if (ours.rcode, len(ours.answer)) != (question.rcode, question.answers):
                 found = f"{ours.rcode} with {len(ours.answer)} records"
                 faults.append(f"{question.name} {question.qtype}: {found}")
