@@ -86,7 +86,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Row:
-    """One figure with its floors; `mark` is `pass`, `FAIL`, `left out`, or empty where there is no floor."""
+    """One figure with its floors; `mark` is `pass`, `FAIL`, `fault` (the line has one), `left out`, or empty where there is no floor."""
 
     line: str
     figure: Figure
@@ -126,7 +126,7 @@ class Result:
         if figure.left_out:
             return "left out"
         if self.finding.faults:
-            return "FAIL"
+            return "fault"
         return ("pass" if all(floor.met(figure) for floor in floors) else "FAIL") if floors else ""
 
 

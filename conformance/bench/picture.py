@@ -20,7 +20,7 @@ STYLE = """
   .c0 { stroke: #7aa7ff; } .c1 { stroke: #ffa45c; }
 }
 """
-COLOURS = {"pass": "good", "FAIL": "bad", "": "plain"}
+COLOURS = {"pass": "good", "FAIL": "bad", "fault": "bad", "": "plain"}
 
 LEFT = 400
 """Where bars begin; names stand before them."""
@@ -117,7 +117,7 @@ def _charts(drawing: Drawing, lines: Sequence[Figure]) -> None:
     if not lines:
         return
     drawing.y += 40
-    drawing.text(0, "Latency: within how many milliseconds which share of the answers came", "head")
+    drawing.text(0, "Latency: within how many milliseconds which share of the answers came (ms)", "head")
     drawing.y += 26
     width, height = CHART
     for place, line in enumerate(lines):

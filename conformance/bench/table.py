@@ -41,7 +41,7 @@ def _rows(found: Document) -> Iterator[Cells]:
     for line in found["lines"]:
         name = line["line"]
         if line["left_out"] or not line["figures"]:
-            yield (name, "", "", "", "", "", "", LEFT if line["left_out"] else "FAIL")
+            yield (name, "", "", "", "", "", "", LEFT if line["left_out"] else "fault")
         for figure in line["figures"]:
             yield (name, *_figure(figure))
             name = ""
@@ -143,4 +143,5 @@ def _other(name: str, figure: Mapping[str, Any]) -> str:
 def _marked(figure: Mapping[str, Any]) -> str:
     """The ratio, or why there is none; what missed its floor is marked."""
     text = LEFT if figure["mark"] == LEFT else ratio(figure["ratio"])
-    return f"**{text}, below its floor**" if figure["mark"] == "FAIL" else text
+    missed = {"FAIL": "below its floor", "fault": "but the line failed"}.get(figure["mark"])
+    return f"**{text}, {missed}**" if missed else text
