@@ -86,7 +86,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Row:
-    """One figure with its floors; `mark` is `pass`, `FAIL`, `fault` (the line has one), `left out`, or empty where there is no floor."""
+    """One figure with its floors.
+
+    `mark` is `pass`, `FAIL`, `fault` (the line has one), `left out`, or empty where there is no floor.
+    """
 
     line: str
     figure: Figure
