@@ -121,11 +121,17 @@ class Packed(NamedTuple):
         self, ttl: int, answer: tuple[RR, ...], authority: tuple[RR, ...], additional: tuple[RR, ...]
     ) -> Packed:
         """The same for the same records, each with ``ttl``."""
-        body = bytearray(self.body)
+        body = self.body
         octets = ttl.to_bytes(4, "big")
-        for offset in self.ttls:
-            body[offset : offset + 4] = octets
-        return Packed(self.question, answer, authority, additional, bytes(body), self.ttls, self.size)
+        if len(self.ttls) > 1:
+            changed = bytearray(body)
+            for offset in self.ttls:
+                changed[offset : offset + 4] = octets
+            body = bytes(changed)
+        elif self.ttls:
+            [offset] = self.ttls
+            body = body[:offset] + octets + body[offset + 4 :]
+        return Packed(self.question, answer, authority, additional, body, self.ttls, self.size)
 
     def __eq__(self, other: object) -> bool:
         return other is None or isinstance(other, Packed)

@@ -60,6 +60,7 @@ from pydns.metrics import CONTENT_TYPE, Metrics
 from pydns.plugin import Block, Dropped, Failure, Plugin, Query
 
 PATH = "/metrics"
+_ROOT = (".",)
 DROPPED = "dropped"
 """The zone label of queries that no block took; without a final dot it can be no zone."""
 
@@ -247,7 +248,7 @@ class Prometheus(Plugin):
         self._labelled(query, DROPPED, "", reply.rcode, "").add(query.size, size, 0.0)
 
     def _of(self, query: Query, rcode: int, plugin: str) -> _Series:
-        zone = longest_zone(query.name, self._zones) or "."
+        zone = "." if self._zones == _ROOT else longest_zone(query.name, self._zones) or "."
         return self._labelled(query, zone, query.view, rcode, plugin)
 
     def _labelled(self, query: Query, zone: str, view: str, rcode: int, plugin: str) -> _Series:

@@ -15,6 +15,9 @@ from pydns.dns.types import OPCODE_MASK, Class, Flag, Opcode, Rcode, Type, direc
 FALLBACK = 5
 """Seconds that a reply lasts whose records say nothing about it."""
 _TRANSFERS = frozenset((int(Type.AXFR), int(Type.IXFR)))
+_CNAME = int(Type.CNAME)
+_NEVER = 2**32
+"""A TTL longer than any."""
 _NOERROR = int(Rcode.NOERROR)
 
 
@@ -71,10 +74,15 @@ def lowest_ttl(reply: Message, kind: Kind) -> int:
     """
     if kind is not Kind.ANSWER and kind is not Kind.DENIAL:
         return FALLBACK
-    seconds = [record.ttl for section in (reply.answer, reply.authority, reply.additional) for record in section]
+    seconds = _NEVER
+    for section in (reply.answer, reply.authority, reply.additional):
+        for record in section:
+            if record.ttl < seconds:
+                seconds = record.ttl
     if kind is Kind.DENIAL:
-        seconds += [soa_minimum(record.rdata) for record in reply.authority if record.type == Type.SOA]
-    return min(seconds, default=FALLBACK)
+        minima = [soa_minimum(record.rdata) for record in reply.authority if record.type == Type.SOA]
+        seconds = min([seconds, *minima])
+    return FALLBACK if seconds == _NEVER else seconds
 
 
 def answers_question(reply: Message) -> bool:
@@ -82,7 +90,7 @@ def answers_question(reply: Message) -> bool:
     question = reply.question
     if question is None:
         return False
-    if question.type != Type.CNAME and _is_all_asked_for(reply.answer, question):
+    if _is_all_asked_for(reply.answer, question):
         return True
     answer = [record for record in reply.answer if question.cls in (Class.ANY, record.cls)]
     name = question.name.lower()
@@ -96,11 +104,12 @@ def answers_question(reply: Message) -> bool:
 
 
 def _is_all_asked_for(answer: tuple[RR, ...], question: Question) -> bool:
-    """Whether there is an answer that is just what was asked for: most are."""
+    """Whether there is an answer that is just what was asked for: most are.  One of CNAME records may be none."""
+    asked_name, asked_type, asked_class = question
     for name, rrtype, _, _, cls in answer:
-        if rrtype != question.type or cls != question.cls or name != question.name:
+        if rrtype != asked_type or cls != asked_class or name != asked_name:
             return False
-    return bool(answer)
+    return bool(answer) and asked_type != _CNAME
 
 
 def _cname_targets(answer: list[RR]) -> dict[str, str]:

@@ -32,7 +32,7 @@ class Keeper:
 
     def keep(self, query: Query, key: Key, reply: Message, counters: Counters, *, refreshes: bool = False) -> Kept:
         """Keep ``reply`` if such a reply is kept.  With ``refreshes`` a positive one does away with a denial."""
-        kind = classify(reply, self._process.wall())
+        kind = classify(reply, self._process.wall() if reply.edns is not None else 0.0)
         ttl = self._ttl(reply, kind)
         shown = self._shown(query, reply, ttl)
         if ttl <= 0 or not is_storable(reply, kind):
@@ -63,10 +63,12 @@ class Keeper:
         ident, flags, rcode, question, answer, authority, additional, _, replay, forwarded, packed = reply
         if not wants_ad(query):
             flags &= ~Flag.AD
-        sections = with_ttl(answer, ttl), with_ttl(authority, ttl), with_ttl(additional, ttl)
-        if packed is not None and packed.is_of(reply):
-            packed = packed.with_ttl(ttl, *sections)
-        return Message(ident, flags, rcode, question, *sections, None, replay, forwarded, packed)
+        if packed is not None and not packed.is_of(reply):
+            packed = None
+        answer, authority, additional = with_ttl(answer, ttl), with_ttl(authority, ttl), with_ttl(additional, ttl)
+        if packed is not None:
+            packed = packed.with_ttl(ttl, answer, authority, additional)
+        return Message(ident, flags, rcode, question, answer, authority, additional, None, replay, forwarded, packed)
 
 
 def in_zones(name: str, zones: tuple[str, ...]) -> bool:

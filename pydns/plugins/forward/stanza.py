@@ -27,6 +27,8 @@ DEADLINE = 5.0
 """Seconds after which no further upstream is tried for a query."""
 ATTEMPTS = 2
 """Tries for each upstream that one query is worth, unless max_connect_attempts says otherwise."""
+_FLAGS = 3
+"""Where in a message the octet with AD stands."""
 NO_HEALTHY = "no healthy proxies"
 
 
@@ -144,5 +146,7 @@ class Stanza:
 
 def _asked(query: Query) -> bytes:
     """The query as it goes to an upstream, its ID still the client's."""
-    message = query.message
-    return pack(message.with_flags(message.flags | Flag.AD) if query.asks_ad else message)
+    wire = pack(query.message)
+    if query.asks_ad and not wire[_FLAGS] & Flag.AD:
+        return wire[:_FLAGS] + bytes((wire[_FLAGS] | Flag.AD,)) + wire[_FLAGS + 1 :]
+    return wire
