@@ -12,10 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import IPv4Address
+from pathlib import Path
 
 from conformance.bench import asking, objects, pace, questions, writer
 from conformance.bench.contestants import CLUSTER, OURS_FREE, REFERENCE_FREE, Contestant, Server
 from conformance.bench.finding import Figure, Finding, quantile
+from conformance.bench.pace import Pace
 from conformance.bench.programs import NEEDS
 from conformance.bench.questions import Asked
 from conformance.bench.setting import Options, Setting
@@ -51,22 +53,30 @@ class Burst:
         finding, found = Finding(), dict[Contestant, list[float]]()
         for turn in range(1, setting.options.rounds + 1):
             for contestant in (OURS_FREE, REFERENCE_FREE):
-                ready = questions.synced(setting.api.services)
-                async with await setting.fresh(contestant, CLUSTER, ready) as server:
-                    await pace.warm(setting, server, path)
-                    asking_now = asyncio.create_task(pace.run(setting, server, path, RATE, SECONDS))
-                    begin, end = await burst(setting, server, asked)
-                    run = await asking_now
+                run, begin, end = await one_burst(setting, contestant, path)
                 took = run.latencies((begin - run.started) * 1000, (end - run.started) * 1000)
                 found.setdefault(contestant, []).append(quantile(took, 0.99))
                 finding.faults += [f"{contestant.name}: {fault}" for fault in pace.faults(run, asked)]
                 setting.say(f"{contestant.name}, burst {turn}: {end - begin - AFTER:.2f} s, {pace.told(run)}")
-        figure = Figure(DURING, found[OURS_FREE], theirs=found[REFERENCE_FREE], unit="ms")
-        finding.figures.append(figure)
+        finding.figures.append(Figure(DURING, found[OURS_FREE], theirs=found[REFERENCE_FREE], unit="ms"))
         return finding
 
 
-async def burst(setting: Setting, server: Server, asked: Sequence[Asked]) -> tuple[float, float]:
+async def one_burst(setting: Setting, contestant: Contestant, path: Path) -> tuple[Pace, float, float]:
+    """The queries, and when the burst among them began and ended (seconds since 1970). Raises `BenchError`."""
+    ready = questions.synced(setting.api.services)
+    async with await setting.fresh(contestant, CLUSTER, ready) as server:
+        await pace.warm(setting, server, path)
+        pacing = asyncio.create_task(pace.run(setting, server, path, RATE, SECONDS))
+        try:
+            begin, end = await burst(setting, server)
+            return await pacing, begin, end
+        finally:
+            pacing.cancel()
+            await asyncio.gather(pacing, return_exceptions=True)
+
+
+async def burst(setting: Setting, server: Server) -> tuple[float, float]:
     """When it began and ended (seconds since 1970). Raises `BenchError` where the answers do not follow."""
     await asyncio.sleep(BEFORE)
     begin = time.time()
