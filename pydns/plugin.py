@@ -29,7 +29,7 @@ from pydns import log
 from pydns.corefile.line import Findings
 from pydns.corefile.options import Options
 from pydns.dns.edns import MIN_SIZE, Edns
-from pydns.dns.message import MAX_MESSAGE, RR, Message, Question, Replay
+from pydns.dns.message import MAX_MESSAGE, RR, Message, Question, Replay, new
 from pydns.dns.types import OPCODE_MASK, Flag, Rcode
 from pydns.metrics import Metrics
 
@@ -160,7 +160,7 @@ class Query:
         kept = _KEPT_OF_OTHERS if asked.flags & OPCODE_MASK else _KEPT_OF_QUERY
         word = Flag.QR | asked.flags & kept | flags
         sections = tuple(answer), tuple(authority), tuple(additional)
-        return Message(asked.id, word, rcode, asked.question, *sections, edns, replay)
+        return new(Message, (asked.id, word, rcode, asked.question, *sections, edns, replay, False, None))
 
     def with_message(self, message: Message) -> Query:
         """The same query with another message, for the links below."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 from struct import Struct, error
 
 from pydns.dns.edns import Edns, parse_options
-from pydns.dns.message import HEADER, RR, Message, Packed, Question
+from pydns.dns.message import HEADER, RR, Message, Packed, Question, new
 from pydns.dns.name import BadName, note_wire, plain_name
 from pydns.dns.rdata import LAYOUTS
 from pydns.dns.types import RCODE_MASK, Type
@@ -43,7 +43,7 @@ def parse_query(data: bytes) -> Message | None:
         return None
     try:
         name, end = plain_name(data, HEADER.size)
-        question = Question(name, *_QUESTION.unpack_from(data, end))
+        question = new(Question, (name, *_QUESTION.unpack_from(data, end)))
     except (BadName, IndexError, error):
         return None
     note_wire(name, data[12:end])
@@ -57,10 +57,9 @@ def parse_query(data: bytes) -> Message | None:
         edns, rcode = read[0], rcode | read[1]
     elif end != len(data):
         return None
-    packed = Packed(question, (), (), (), data[12:end], (), end)
-    return Message(
-        data[0] << 8 | data[1], word & ~RCODE_MASK, rcode, question, (), (), (), edns, None, False, packed
-    )  # fmt: skip
+    packed = new(Packed, (question, (), (), (), data[12:end], (), end))
+    ident, flags = data[0] << 8 | data[1], word & ~RCODE_MASK
+    return new(Message, (ident, flags, rcode, question, (), (), (), edns, None, False, packed))
 
 
 def _parse_opt(data: bytes, offset: int) -> tuple[Edns, int] | None:
@@ -98,8 +97,9 @@ def parse_reply(data: bytes, question: Question, end: int) -> Message | None:
         answer, authority = answer[:answers], answer[answers:]
         authority, additional = authority[:authorities], authority[authorities:]
     size = offset + len(records) * (end - HEADER.size - _QUESTION.size - 2)
-    packed = Packed(question, answer, authority, additional, data[12:offset], tuple(ttls), size)
-    return Message(ident, word & ~RCODE_MASK, rcode, question, answer, authority, additional, edns, None, True, packed)
+    packed = new(Packed, (question, answer, authority, additional, data[12:offset], tuple(ttls), size))
+    fields = ident, word & ~RCODE_MASK, rcode, question, answer, authority, additional, edns, None, True, packed
+    return new(Message, fields)
 
 
 def _records(data: bytes, name: str, offset: int, count: int, ttls: list[int]) -> tuple[list[RR], int]:
@@ -116,6 +116,6 @@ def _records(data: bytes, name: str, offset: int, count: int, ttls: list[int]) -
         if owner != _OWNER or end > len(data) or _LENGTHS.get(rrtype, length) != length:
             break
         ttls.append(offset - 6)
-        records.append(RR(name, rrtype, ttl, data[end - length : end], cls))
+        records.append(new(RR, (name, rrtype, ttl, data[end - length : end], cls)))
         offset = end
     return records, offset

@@ -32,6 +32,12 @@ _RR = Struct("!HHIH")
 _POINTER_LIMIT = 0x4000
 
 
+new = tuple.__new__
+"""``new(Kind, fields)`` makes a named tuple of all its fields, in order, in half the time that ``Kind(*fields)`` takes,
+which calls a function.  For the paths that each query takes.
+"""
+
+
 class WireError(ValueError):
     """Octets that are no DNS message."""
 
@@ -131,7 +137,7 @@ class Packed(NamedTuple):
         elif self.ttls:
             [offset] = self.ttls
             body = body[:offset] + octets + body[offset + 4 :]
-        return Packed(self.question, answer, authority, additional, body, self.ttls, self.size)
+        return new(Packed, (self.question, answer, authority, additional, body, self.ttls, self.size))
 
     def __eq__(self, other: object) -> bool:
         return other is None or isinstance(other, Packed)
@@ -175,12 +181,14 @@ class Message(NamedTuple):
     def with_flags(self, flags: int) -> Message:
         """The same message with another flags word."""
         ident, _, rcode, question, answer, authority, additional, edns, replay, forwarded, packed = self
-        return Message(ident, flags, rcode, question, answer, authority, additional, edns, replay, forwarded, packed)
+        fields = ident, flags, rcode, question, answer, authority, additional, edns, replay, forwarded, packed
+        return new(Message, fields)
 
     def with_replay(self, replay: Replay | None) -> Message:
         """The same message with another consent."""
         ident, flags, rcode, question, answer, authority, additional, edns, _, forwarded, packed = self
-        return Message(ident, flags, rcode, question, answer, authority, additional, edns, replay, forwarded, packed)
+        fields = ident, flags, rcode, question, answer, authority, additional, edns, replay, forwarded, packed
+        return new(Message, fields)
 
     def with_sections(self, answer: tuple[RR, ...], authority: tuple[RR, ...], additional: tuple[RR, ...]) -> Message:
         """The same message with other records."""

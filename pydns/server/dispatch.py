@@ -28,7 +28,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from pydns.dns.edns import DO, MIN_SIZE, Edns, OptionCode
-from pydns.dns.message import Denial, Message, Question, Replay, pack, parse, uncompressed_size
+from pydns.dns.message import Denial, Message, Question, Replay, new, pack, parse, uncompressed_size
 from pydns.dns.name import is_below, labels, suffixes, tail
 from pydns.dns.types import OPCODE_MASK, RCODE_MASK, Class, Flag, Rcode, Type
 from pydns.log import Log
@@ -234,9 +234,8 @@ def _with_edns(reply: Message, query: Query) -> Message:
         return reply
     # written out because ``_replace`` takes eight times as long
     sections = reply.answer, reply.authority, reply.additional
-    return Message(
-        query.message.id, reply.flags, rcode, reply.question, *sections, edns, reply.replay, False, reply.packed
-    )
+    head = query.message.id, reply.flags, rcode, reply.question
+    return new(Message, (*head, *sections, edns, reply.replay, False, reply.packed))
 
 
 def _plain(query: Query) -> Message:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydns.dns.message import RR, Message
+from pydns.dns.message import RR, Message, new
 from pydns.dns.types import Flag
 from pydns.plugin import Query
 
@@ -76,7 +76,7 @@ def with_ttl(records: tuple[RR, ...], ttl: int) -> tuple[RR, ...]:
     """The records, each with ``ttl``."""
     for record in records:
         if record.ttl != ttl:
-            return tuple([RR(name, rrtype, ttl, rdata, cls) for name, rrtype, _, rdata, cls in records])
+            return tuple([new(RR, (name, rrtype, ttl, rdata, cls)) for name, rrtype, _, rdata, cls in records])
     return records
 
 

@@ -5,7 +5,7 @@ Every record of a reply leaves with one TTL, kept or not: the lowest one within 
 
 from __future__ import annotations
 
-from pydns.dns.message import Message
+from pydns.dns.message import Message, new
 from pydns.dns.name import longest_zone
 from pydns.dns.types import Flag
 from pydns.plugin import Process, Query
@@ -68,7 +68,8 @@ class Keeper:
         answer, authority, additional = with_ttl(answer, ttl), with_ttl(authority, ttl), with_ttl(additional, ttl)
         if packed is not None:
             packed = packed.with_ttl(ttl, answer, authority, additional)
-        return Message(ident, flags, rcode, question, answer, authority, additional, None, replay, forwarded, packed)
+        fields = ident, flags, rcode, question, answer, authority, additional, None, replay, forwarded, packed
+        return new(Message, fields)
 
 
 def in_zones(name: str, zones: tuple[str, ...]) -> bool:
