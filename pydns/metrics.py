@@ -9,12 +9,12 @@ times the cost, and its histograms cannot take a value several times at once, wh
 
 import os
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import TypeVar
 
 from prometheus_client import CollectorRegistry, Gauge, disable_created_metrics
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 from prometheus_client.gc_collector import GCCollector
 from prometheus_client.platform_collector import PlatformCollector
@@ -134,6 +134,30 @@ class Histogram:
         yield family
 
 
+class Sum:
+    """Shows a gauge with the values of other processes added: ``others``, by whoever told them and by label values."""
+
+    def __init__(self, gauge: Gauge, help: str, labels: Sequence[str]) -> None:
+        self.help = help
+        self.label_names = tuple(labels)
+        self.others: dict[Hashable, dict[tuple[str, ...], float]] = {}
+        self._gauge = gauge
+
+    def own(self) -> dict[tuple[str, ...], float]:
+        """This process's values."""
+        (family,) = self._gauge.collect()
+        return {tuple(sample.labels.values()): sample.value for sample in family.samples}
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """What prometheus-client's registry asks for."""
+        (family,) = self._gauge.collect()
+        shown = GaugeMetricFamily(family.name, self.help, labels=self.label_names)
+        parts = [self.own(), *self.others.values()]
+        for values in dict.fromkeys(values for part in parts for values in part):
+            shown.add_metric(values, sum(part.get(values, 0.0) for part in parts))
+        yield shown
+
+
 class Metrics:
     """A registry of metric families, each named without the ``coredns_`` prefix, and of the process's own."""
 
@@ -142,7 +166,8 @@ class Metrics:
         self.registry = CollectorRegistry()
         self._families: dict[str, Counter | Gauge | Histogram] = {}
         self._before: list[Callable[[], None]] = []
-        self._adding_up: list[Gauge] = []
+        self.sums: dict[str, Sum] = {}
+        """The gauges that add up over several processes, by name."""
         self.workers: set[int] = set()
         """IDs of the processes whose memory, CPU time and files count as this one's."""
         self.registry.register(_Processes(self.workers))
@@ -156,11 +181,11 @@ class Metrics:
     def gauge(self, name: str, help: str, labels: Sequence[str] = (), *, adds_up: bool = False) -> Gauge:
         """A gauge; of several processes that serve together the sum is shown where it ``adds_up``."""
         gauge = self._known(name, Gauge)
-        if gauge is None:
-            gauge = self._add(name, Gauge(PREFIX + name, help, labels, registry=None))
-            if adds_up:
-                self._adding_up.append(gauge)
-        return gauge
+        if gauge is None and adds_up:
+            gauge = self._families[name] = Gauge(PREFIX + name, help, labels, registry=None)
+            self.sums[name] = Sum(gauge, help, labels)
+            self.registry.register(self.sums[name])
+        return gauge or self._add(name, Gauge(PREFIX + name, help, labels, registry=None))
 
     def histogram(self, name: str, help: str, labels: Sequence[str], buckets: Sequence[float]) -> Histogram:
         """A histogram; ``buckets`` are upper bounds in rising order, ``+Inf`` is added."""
@@ -189,10 +214,6 @@ class Metrics:
         """All counters and histograms, up to date."""
         self._bring_up_to_date()
         return [family for family in self._families.values() if not isinstance(family, Gauge)]
-
-    def adding_up(self) -> Sequence[Gauge]:
-        """The gauges that add up."""
-        return self._adding_up
 
     def exposition(self) -> bytes:
         """All families in the Prometheus text format."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, cast, runtime_checkable
@@ -32,6 +32,7 @@ from pydns.dns.edns import MIN_SIZE, Edns
 from pydns.dns.message import MAX_MESSAGE, RR, Message, Question, Replay, new
 from pydns.dns.types import OPCODE_MASK, Flag, Rcode
 from pydns.metrics import Metrics
+from pydns.workforce import Workers
 
 if TYPE_CHECKING:
     from pydns.corefile.keys import Key
@@ -226,17 +227,6 @@ class Changes:
             listener(tags)
 
 
-class Workers:
-    """The worker processes as plugins of the parent see them; here, that there are none."""
-
-    async def collect(self) -> None:
-        """Add what they counted to the process's metrics."""
-
-    def not_ready(self) -> Collection[str]:
-        """The names of plugins that are not ready in one of them."""
-        return ()
-
-
 @dataclass
 class Process:
     """What all server blocks share, also over reloads.
@@ -380,22 +370,6 @@ class Ready(Protocol):
     name: ClassVar[str]
 
     def is_ready(self) -> bool: ...
-
-
-@runtime_checkable
-class Feeds(Protocol):
-    """A plugin whose data come from outside: a parent fetches them and feeds the same plugin of each worker process."""
-
-    name: ClassVar[str]
-
-    def snapshot(self) -> Iterator[bytes]:
-        """All data as they are at this call, in pieces; made of them when they are asked for."""
-
-    def follow(self, tell: Callable[[bytes], None]) -> None:
-        """Tell each change from now on, in the loop iteration that applies it."""
-
-    def take(self, piece: bytes) -> None:
-        """Apply, in a worker, what the parent's plugin gave."""
 
 
 @runtime_checkable

@@ -14,7 +14,7 @@ import socket
 import sys
 
 from pydns import log, loop, serve
-from pydns.plugin import Feeds, Ready
+from pydns.plugin import Ready
 from pydns.server.channel import (
     Channel,
     Complete,
@@ -35,6 +35,7 @@ from pydns.server.lifecycle import Errors, set_apart
 from pydns.server.sockets import Sockets
 from pydns.server.tally import Teller
 from pydns.tasks import Tasks
+from pydns.workforce import Feeds
 
 TELL = 1.0
 """Seconds after which the parent is told what was counted; a worker that is killed takes no more with it."""

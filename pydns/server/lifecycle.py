@@ -26,12 +26,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pydns import log
-from pydns.plugin import Address, Process, Workers
+from pydns.plugin import Address, Process
 from pydns.server.endpoint import Endpoint
 from pydns.server.instance import Instance, StartError
 from pydns.server.tally import Adder
 from pydns.server.workers import Crew
 from pydns.version import version_lines
+from pydns.workforce import Workers
 
 GC_THRESHOLD = 10_000
 """Objects that may be made, less those that went, until the garbage collector looks at them."""

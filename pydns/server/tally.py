@@ -3,7 +3,7 @@
 Rules:
 
 1. A worker tells what it has counted since the last time, so that what a worker has told is kept when it ends.
-2. Gauges that add up (`Metrics.gauge`) are told as they are; the parent shows the sum over the workers that run.
+2. Gauges that add up (`Metrics.gauge`) are told as they are; the parent shows the sum over the processes that run.
    Other gauges say the same in every process: the parent shows its own.
 
 It knows the families' kinds and names, not what they mean.
@@ -44,12 +44,9 @@ class Teller:
         return [portion for portion in (*self._counted(), *self._gauges()) if portion.rows]
 
     def _gauges(self) -> Iterator[Portion]:
-        for gauge in self._metrics.adding_up():
-            for family in gauge.collect():
-                samples = family.samples
-                labels = tuple(samples[0].labels) if samples else ()
-                rows: Rows = [(tuple(sample.labels.values()), [sample.value]) for sample in samples]
-                yield Portion("gauge", family.name.removeprefix(PREFIX), family.documentation, labels, rows)
+        for name, shown in self._metrics.sums.items():
+            rows = [(labels, [value]) for labels, value in shown.own().items()]
+            yield Portion("gauge", name, shown.help, shown.label_names, rows)
 
     def _counted(self) -> Iterator[Portion]:
         for family in self._metrics.counted():
@@ -77,39 +74,28 @@ class Adder:
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
-        self._gauges: dict[Hashable, list[Portion]] = {}
 
     def add(self, source: Hashable, portions: list[Portion]) -> None:
         """Count what ``source`` has counted."""
+        self.forget(source)
         for portion in portions:
-            if portion.kind != "gauge":
-                self._count(portion)
-        self._set(source, [portion for portion in portions if portion.kind == "gauge"])
+            getattr(self, f"_add_{portion.kind}")(source, portion)
 
     def forget(self, source: Hashable) -> None:
         """Take the gauges of ``source`` out of the sums; what it counted stays."""
-        self._set(source, [])
+        for shown in self._metrics.sums.values():
+            shown.others.pop(source, None)
 
-    def _count(self, portion: Portion) -> None:
-        name, help, labels = portion.name, portion.help, portion.labels
-        if portion.kind == "counter":
-            counter = self._metrics.counter(name, help, labels)
-            for values, (value,) in portion.rows:
-                counter.labels(*values).inc(value)
-        else:
-            histogram = self._metrics.histogram(name, help, labels, portion.buckets)
-            for values, (*counts, total) in portion.rows:
-                histogram.labels(*values).add([int(count) for count in counts], total)
+    def _add_counter(self, _: Hashable, portion: Portion) -> None:
+        counter = self._metrics.counter(portion.name, portion.help, portion.labels)
+        for values, (value,) in portion.rows:
+            counter.labels(*values).inc(value)
 
-    def _set(self, source: Hashable, gauges: list[Portion]) -> None:
-        before = self._gauges.pop(source, [])
-        if gauges:
-            self._gauges[source] = gauges
-        for portion in (*before, *gauges):
-            gauge = self._metrics.gauge(portion.name, portion.help, portion.labels, adds_up=True)
-            for labels, _ in portion.rows:
-                (gauge.labels(*labels) if labels else gauge).set(self._sum(portion.name, labels))
+    def _add_histogram(self, _: Hashable, portion: Portion) -> None:
+        histogram = self._metrics.histogram(portion.name, portion.help, portion.labels, portion.buckets)
+        for values, (*counts, total) in portion.rows:
+            histogram.labels(*values).add([int(count) for count in counts], total)
 
-    def _sum(self, name: str, labels: Labels) -> float:
-        portions = (portion for told in self._gauges.values() for portion in told if portion.name == name)
-        return sum(value for portion in portions for of, (value,) in portion.rows if of == labels)
+    def _add_gauge(self, source: Hashable, portion: Portion) -> None:
+        self._metrics.gauge(portion.name, portion.help, portion.labels, adds_up=True)
+        self._metrics.sums[portion.name].others[source] = {values: value for values, (value,) in portion.rows}

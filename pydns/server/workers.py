@@ -21,12 +21,13 @@ from functools import partial
 from typing import Any
 
 from pydns.log import Log
-from pydns.plugin import Feeds, Process, Workers
+from pydns.plugin import Process
 from pydns.server.channel import Recipe
 from pydns.server.endpoint import Endpoint
 from pydns.server.instance import Instance, StartError
 from pydns.server.tally import Adder, Portion
 from pydns.server.worker_process import Snapshot, WorkerProcess, encoded_change
+from pydns.workforce import Feeds, Workers
 
 COLLECT_TIMEOUT = 1.0
 """Seconds that workers get to tell what they have counted; what comes later counts the next time."""
@@ -98,7 +99,7 @@ class Crew(Workers):
             self._process.fatal()
 
     async def collect(self) -> None:
-        """See `pydns.plugin.Workers`."""
+        """See `pydns.workforce.Workers`."""
         try:
             async with asyncio.timeout(COLLECT_TIMEOUT):
                 await asyncio.gather(*(worker.count() for worker in self._serving()))
@@ -106,7 +107,7 @@ class Crew(Workers):
             pass
 
     def not_ready(self) -> Collection[str]:
-        """See `pydns.plugin.Workers`."""
+        """See `pydns.workforce.Workers`."""
         return {name for worker in self._serving() for name in worker.not_ready}
 
     def _serving(self) -> list[WorkerProcess]:

@@ -7,8 +7,9 @@ import pytest
 
 from pydns.corefile.line import CorefileError
 from pydns.corefile.options import Options
-from pydns.plugin import Block, Plugin, Workers
+from pydns.plugin import Block, Plugin
 from pydns.plugins.ready import Ready
+from pydns.workforce import Workers
 from tests.support import make_block, make_plugin
 
 ADDRESS = "127.0.0.1:0"

@@ -66,6 +66,7 @@ def test_what_was_told_is_not_told_again() -> None:
 
 def test_counts_stay_when_a_worker_ends_and_gauges_go() -> None:
     parent = Metrics()
+    parent.gauge("entries", "Entries.", LABELS, adds_up=True).labels("b").set(5)
     adder = Adder(parent)
     first, second = Worker(), Worker()
     for worker, entries in ((first, 10), (second, 20)):
@@ -77,7 +78,9 @@ def test_counts_stay_when_a_worker_ends_and_gauges_go() -> None:
     assert {'coredns_entries{server="a"} 20.0', "coredns_failures_total 2.0"} <= set(exposed(parent))
     second.entries.labels("a").set(25)
     adder.add(second, second.told())
-    assert 'coredns_entries{server="a"} 25.0' in exposed(parent)
+    assert {'coredns_entries{server="a"} 25.0', 'coredns_entries{server="b"} 5.0'} <= set(exposed(parent))
+    parent.gauge("entries", "Entries.", LABELS).labels("a").set(1)
+    assert 'coredns_entries{server="a"} 26.0' in exposed(parent)
 
 
 def test_other_gauges_are_the_parents_own() -> None:

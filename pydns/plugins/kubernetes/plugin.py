@@ -164,11 +164,11 @@ class Kubernetes(Plugin):
         return self.store.synced
 
     def snapshot(self) -> Iterator[bytes]:
-        """See `pydns.plugin.Feeds`."""
+        """See `pydns.workforce.Feeds`."""
         return self._feed().snapshot()
 
     def follow(self, tell: Callable[[bytes], None]) -> None:
-        """See `pydns.plugin.Feeds`."""
+        """See `pydns.workforce.Feeds`."""
         self._feed().follow(tell)
 
     def _feed(self) -> Feeder:
@@ -176,7 +176,7 @@ class Kubernetes(Plugin):
         return self._feeder
 
     def take(self, piece: bytes) -> None:
-        """See `pydns.plugin.Feeds`."""
+        """See `pydns.workforce.Feeds`."""
         assert isinstance(self.source, FedSource)
         self.source.take(piece)
 
