@@ -18,8 +18,9 @@ process, without workers.
   time and open files in `process_*`.  Of a worker that is killed, what it counted in its last second is missing.
 * `/ready` answers 200 when the plugins of all workers are ready.
 
-Each worker needs memory of its own for the objects of the cluster, and for what it caches: beyond the number of cores
-more workers gain nothing.
+Each worker needs memory of its own for the objects of the cluster, and for what it caches: with 1,000 Services of 10
+endpoints each 37 MB beside the parent's 50 MB, with 10,000 such Services 68 MB beside 83 MB.  Beyond the number of
+cores more workers gain nothing.
 
 ## Examples
 
