@@ -17,6 +17,7 @@ This is one of the few files that may trade clarity for speed: every query that 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from math import inf
 from struct import Struct, error
 from typing import NamedTuple
 
@@ -73,6 +74,19 @@ class Denial(NamedTuple):
     maker: object
 
 
+class Lease:
+    """An end that replies have in common and that may come nearer: ``until`` is a clock reading, as in `Replay`."""
+
+    __slots__ = ("until",)
+
+    def __init__(self) -> None:
+        self.until = inf
+
+
+FOREVER = Lease()
+"""The lease of replies that have none in common with others."""
+
+
 class Replay(NamedTuple):
     """Consent to send the bytes of a reply again without asking the chain; a Message without one is sent once.
 
@@ -80,7 +94,7 @@ class Replay(NamedTuple):
     of: a change of one of them ends it at once; ``variants`` above 1 says that the reply is one of several equally
     right ones (shuffled), of which that many should be kept and sent in turn; each of ``counters`` is called
     with the number of times the reply was sent again, so that metrics stay exact.  ``denial`` lets it stand for other
-    names, also until ``until``.
+    names, as long.  It ends with its ``lease``, too.
     """
 
     until: float
@@ -88,14 +102,23 @@ class Replay(NamedTuple):
     variants: int = 1
     counters: tuple[Callable[[int], None], ...] = ()
     denial: Denial | None = None
+    lease: Lease = FOREVER
+
+    def has_ended(self, now: float) -> bool:
+        """Whether its time is over at the clock reading ``now``."""
+        return self.until <= now or self.lease.until <= now
 
     def with_counters(self, *counters: Callable[[int], None]) -> Replay:
         """The same consent with more counters."""
-        return Replay(self.until, self.tags, self.variants, self.counters + counters, self.denial)
+        return Replay(self.until, self.tags, self.variants, self.counters + counters, self.denial, self.lease)
 
     def with_denial(self, denial: Denial | None) -> Replay:
         """The same consent, for other names as ``denial`` says."""
-        return Replay(self.until, self.tags, self.variants, self.counters, denial)
+        return Replay(self.until, self.tags, self.variants, self.counters, denial, self.lease)
+
+    def with_lease(self, lease: Lease) -> Replay:
+        """The same consent, to end with ``lease``."""
+        return Replay(self.until, self.tags, self.variants, self.counters, self.denial, lease)
 
 
 class Packed(NamedTuple):

@@ -247,7 +247,7 @@ class Loadbalance(Plugin):
         until = replay.until
         if wanted > MOST_VARIANTS or (wanted > 1 and self._prefer):
             wanted, until = MOST_VARIANTS, min(until, self.process.clock() + UNEVEN_LAST)
-        return Replay(until, replay.tags, wanted, replay.counters)
+        return Replay(until, replay.tags, wanted, replay.counters, lease=replay.lease)
 
     def _draw(self, reply: Message, qtype: int) -> Message:
         if qtype not in (Type.A, Type.AAAA, Type.SRV):

@@ -5,7 +5,7 @@ Rules:
 1. The slow path is the definition; this only remembers.  Without it the server is as correct.
 2. A key is a whole message less its ID; a cache belongs to one listener, transport and address family, so that whatever
    a chain may look at is part of the key.
-3. Only consent counts: a reply comes with a `Replay`, which ends with its time or with a change of its tags.
+3. Only consent counts: a reply comes with a `Replay`, which ends with its time, its lease or a change of its tags.
 4. A reply that was being made while one of its data changed is not kept: its `Ticket` tells.
 5. A reply is kept when its query is not known for the second time within seconds; the first time only a mark of it is.
    So a flood of names asked once costs next to nothing, and pushes out nothing.
@@ -25,7 +25,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import cycle
 from typing import NamedTuple
 
-from pydns.dns.message import Replay
+from pydns.dns.message import Lease, Replay
 from pydns.server.marks import Marks
 from pydns.server.templates import Templates
 
@@ -66,7 +66,7 @@ class _Variant:
 class _Entry:
     """The replies to one query, sent in turn once there are as many as wanted."""
 
-    __slots__ = ("recent", "size", "tags", "turn", "turns", "until", "variants", "wanted")
+    __slots__ = ("lease", "recent", "size", "tags", "turn", "turns", "until", "variants", "wanted")
 
     def __init__(self, replay: Replay, size: int, turn: int) -> None:
         self.turn = turn
@@ -76,6 +76,7 @@ class _Entry:
         self.turns: Iterator[_Variant] | None = None
         """The next to send; None until there are enough."""
         self.until = replay.until
+        self.lease = replay.lease
         self.tags: set[Hashable] = set()
         self.size = size
         self.recent = True
@@ -88,6 +89,10 @@ class _Entry:
         self.size += len(octets)
         if len(self.variants) >= self.wanted:
             self.turns = cycle(self.variants)
+
+    def goes_on(self, now: float, lease: Lease) -> bool:
+        """Whether a reply with ``lease`` may join."""
+        return self.until > now and self.lease.until > now and self.lease is lease
 
     def flush(self) -> None:
         for variant in self.variants:
@@ -122,7 +127,8 @@ class PacketCache:
         entry = self._entries.get(key)
         if entry is None or entry.turns is None:
             return self._deny(query)
-        if entry.until <= self._clock():
+        now = self._clock()
+        if entry.until <= now or entry.lease.until <= now:
             self._drop(key)
             return self._deny(query)
         entry.recent = True
@@ -140,7 +146,7 @@ class PacketCache:
         octets = template.reply_to(query)
         key = query[2:]
         if self._marks.add(key, now):
-            self._keep(key, octets, Replay(template.until, tags, 1, template.counters), new_turn())
+            self._keep(key, octets, template.replay(tags), new_turn())
         return query[:2] + octets
 
     def ticket(self, query: bytes) -> Ticket:
@@ -152,17 +158,18 @@ class PacketCache:
         """Remember a reply, if its query was seen before."""
         key = query[2:]
         now = self._clock()
-        if replay.denial is not None and replay.until > now:
+        ended = replay.has_ended(now)
+        if replay.denial is not None and not ended:
             self._templates.put(query, reply, replay, now, lambda shape: self._marks.add(shape, now))
         if not self._marks.add(key, now) or len(query) > MAX_QUERY or len(reply) > MAX_REPLY:
             return
-        if replay.until > now and (not replay.tags or ticket.epoch == self._epoch):
+        if not ended and (not replay.tags or ticket.epoch == self._epoch):
             self._keep(key, reply[2:], replay, ticket.turn)
 
     def _keep(self, key: bytes, octets: bytes, replay: Replay, turn: int) -> None:
         """Remember a reply as the next variant, unless the same query was answered meanwhile."""
         entry = self._entries.get(key)
-        if entry is not None and entry.until > self._clock():
+        if entry is not None and entry.goes_on(self._clock(), replay.lease):
             if entry.turns is not None or entry.turn != turn:
                 return
             self.octets -= entry.size

@@ -35,7 +35,7 @@ Shape = tuple[int, bytes, bytes]
 class Template:
     """A reply without ID and question, ``hits`` times sent since that was last told to ``counters``."""
 
-    __slots__ = ("_absence", "_behind", "_head", "_rest", "_shared", "_start", "counters", "hits", "until")
+    __slots__ = ("_absence", "_behind", "_head", "_replay", "_rest", "_shared", "_start", "hits")
 
     def __init__(self, reply: bytes, start: int, behind: int, replay: Replay, denial: Denial) -> None:
         """The zone's name starts at ``start``, the question ends at ``behind``."""
@@ -45,8 +45,7 @@ class Template:
         self._behind = behind
         self._absence = denial.absence
         self._shared = _labels_before(denial.zone, reply)
-        self.until = replay.until
-        self.counters = replay.counters
+        self._replay = replay.with_denial(None)
         self.hits = 0
 
     def has_room(self, query: bytes) -> bool:
@@ -64,9 +63,16 @@ class Template:
         self.hits += 1
         return self._head + query[HEADER.size : self._behind] + self._rest
 
+    def replay(self, tags: tuple[Hashable, ...]) -> Replay:
+        """Consent to send the reply for one name again, until the data of ``tags`` change."""
+        return Replay(self._replay.until, tags, 1, self._replay.counters, lease=self._replay.lease)
+
+    def has_ended(self, now: float) -> bool:
+        return self._replay.has_ended(now)
+
     def flush(self) -> None:
         if self.hits:
-            for count in self.counters:
+            for count in self._replay.counters:
                 count(self.hits)
             self.hits = 0
 
@@ -86,7 +92,7 @@ class Templates:
         end = query.find(0, HEADER.size) + 1
         for length in self._lengths:
             template = self._templates.get((end, query[2 : HEADER.size], query[end - length :]))
-            if template is not None and template.until > now:
+            if template is not None and not template.has_ended(now):
                 return template
         return None
 
@@ -100,7 +106,7 @@ class Templates:
         start = end - len(to_wire(denial.zone))
         shape = end, query[2 : HEADER.size], query[start:]
         old = self._templates.get(shape)
-        if (old is None or old.until <= now) and is_known(shape) and _is_below(_name(query, end), denial.zone):
+        if (old is None or old.has_ended(now)) and is_known(shape) and _is_below(_name(query, end), denial.zone):
             template = Template(reply, start, behind, replay, denial)
             if template.has_room(query):
                 self._add(shape, end - start, template)

@@ -212,10 +212,13 @@ async def test_no_denial_is_given_once_a_name_exists() -> None:
     assert parse(await server.ask(fresh) or b"").answer
 
 
-async def test_a_template_lasts_a_second() -> None:
+async def test_a_template_lasts_until_a_second_after_the_serial_moved() -> None:
     server = make()
     await teach(server, f"nx?.shop.svc.{Z} A")
     query = packet(f"nxz.shop.svc.{Z} A")
+    server.clock.now += 3600.0
+    assert cache_of(server).get(query) is not None
+    server.put(web("another"))
     server.clock.now += 0.999
     assert cache_of(server).get(query) is not None
     server.clock.now += 0.001

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Hashable
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pydns.dns.message import Replay
+from pydns.dns.message import Lease, Replay
 from pydns.server.marks import LAST as MARKS_LAST
 from pydns.server.packet_cache import MAX_QUERY, MAX_REPLY, OVERHEAD, PacketCache, Ticket
 from tests.support import Clock
@@ -55,6 +56,25 @@ def test_every_octet_behind_the_id_counts(cache: PacketCache) -> None:
     assert cache.get(query("A")) is None
     assert cache.get(query("a ")) is None
     assert cache.get(b"") is None
+
+
+@pytest.mark.parametrize("now, known", [(1000.0, True), (1002.9, True), (1003.0, False)])
+def test_a_reply_is_remembered_until_its_lease_ends(cache: PacketCache, clock: Clock, now: float, known: bool) -> None:
+    meet(cache, "a")
+    lease = Lease()
+    cache.put(query("a"), reply("one"), Replay(math.inf, lease=lease), cache.ticket(query("a")))
+    lease.until = 1003.0
+    clock.now = now
+    assert (cache.get(query("a")) is not None) is known
+
+
+def test_variants_of_another_lease_begin_anew(cache: PacketCache) -> None:
+    put(cache, "a", "old", variants=2)
+    lease = Lease()
+    for text in ("one", "two"):
+        consent = Replay(1010.0, variants=2, lease=lease)
+        cache.put(query("a"), reply(text), consent, cache.ticket(query("a")))
+    assert {cache.get(query("a")) for _ in range(4)} == {reply("one"), reply("two")}
 
 
 @pytest.mark.parametrize("now, known", [(1000.0, True), (1009.9, True), (1010.0, False), (1011.0, False)])

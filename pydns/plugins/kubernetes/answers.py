@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from pydns.dns.message import RR, Replay
+from pydns.dns.message import RR
 from pydns.dns.name import is_reverse, reverse_address
 from pydns.dns.rdata import txt
 from pydns.dns.types import Type
@@ -28,9 +28,6 @@ SCHEMA_NAME = "dns-version"
 SCHEMA_VERSION = "1.1.0"
 """The version of the Kubernetes DNS specification."""
 SCHEMA_TTL = 28800
-SERIAL_LAG = 1.0
-"""Seconds that a replayed SOA record may be behind the cluster."""
-
 OWN_RULES = frozenset((Type.TXT, Type.PTR, Type.SOA, Type.NS))
 """The types for which it takes more than that a name does not exist to deny it, or less."""
 
@@ -148,7 +145,7 @@ class Answers:
     async def _start_of_authority(self, asked: Asked, query: Query) -> Outcome:
         """SOA: below the apex no look-up at all, every name is NODATA (CoreDNS)."""
         answer = (self.apex.soa(asked.origin),) if asked.name == asked.zone else ()
-        return Outcome(True, Replay(query.received + SERIAL_LAG), answer)
+        return Outcome(True, consent().with_lease(self.apex.lease), answer)
 
     async def _name_servers(self, asked: Asked, query: Query) -> Outcome:
         if asked.name != asked.zone:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pydns.dns.message import RR
+from pydns.dns.message import RR, Lease
 from pydns.dns.rdata import soa
 from pydns.dns.types import Type
 from pydns.k8s.objects import NO_PORT, EndpointSlice, Port
@@ -24,6 +24,8 @@ RETRY = 1800
 EXPIRE = 86400
 MAX_SOA_TTL = 300
 """Seconds that the SOA record, and so a denial, lives at most."""
+SERIAL_LAG = 1.0
+"""Seconds that a replayed SOA record may be behind the cluster, so that a busy one does not do away with denials."""
 
 _NO_PORT = Port("", NO_PORT, "")
 
@@ -44,6 +46,9 @@ class Apex:
         self._tags = tags
         self._ttl = ttl
         self._pod_names = pod_names
+        self.lease = Lease()
+        """That of replies with the SOA record of now."""
+        self._leased = store.modified
         self._soa: tuple[str, int, RR] = ("", -1, RR(".", Type.SOA, 0, b""))
 
     def soa(self, origin: str) -> RR:
@@ -54,6 +59,13 @@ class Apex:
             record = self._make_soa(origin, serial)
             self._soa = (origin, serial, record)
         return record
+
+    def follow(self, now: float) -> None:
+        """Have replies with an older serial end `SERIAL_LAG` seconds after the clock reading ``now``."""
+        if self._store.modified != self._leased:
+            self._leased = self._store.modified
+            self.lease.until = now + SERIAL_LAG
+            self.lease = Lease()
 
     def _make_soa(self, origin: str, serial: int) -> RR:
         rdata = soa(

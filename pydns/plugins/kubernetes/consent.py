@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from math import inf
 
-from pydns.dns.message import Replay
+from pydns.dns.message import FOREVER, Replay
 from pydns.k8s.objects import Endpoint, EndpointSlice, Namespace, Pod, Service
 from pydns.k8s.store import Change
 
@@ -21,22 +21,19 @@ def consent(*tags: Tag) -> Replay:
     return Replay(inf, tags)
 
 
-def limited(consent: Replay | None, until: float) -> Replay | None:
-    """The same consent, to end at ``until`` at the latest."""
-    if consent is None or consent.until <= until:
-        return consent
-    return Replay(until, consent.tags, consent.variants, consent.counters, consent.denial)
-
-
 def joined(first: Replay | None, second: Replay | None) -> Replay | None:
-    """The consent of a reply made of two parts: none where one of them has none."""
+    """The consent of a reply made of two parts: none where one of them has none, or each a lease of its own."""
     if first is None or second is None:
+        return None
+    lease = second.lease if first.lease is FOREVER else first.lease
+    if second.lease not in (lease, FOREVER):
         return None
     return Replay(
         min(first.until, second.until),
         tuple(dict.fromkeys(first.tags + second.tags)),
         max(first.variants, second.variants),
         first.counters + second.counters,
+        lease=lease,
     )
 
 

@@ -79,8 +79,8 @@ from pydns.k8s.source import Source, SourceError
 from pydns.k8s.store import Change
 from pydns.net import interface_addresses
 from pydns.plugin import Block, Failure, Plugin, Query
-from pydns.plugins.kubernetes.answers import OWN_RULES, SERIAL_LAG, Answers
-from pydns.plugins.kubernetes.consent import Tags, joined, limited
+from pydns.plugins.kubernetes.answers import OWN_RULES, Answers
+from pydns.plugins.kubernetes.consent import Tags, joined
 from pydns.plugins.kubernetes.metadata import client_facts, name_facts
 from pydns.plugins.kubernetes.metrics import Measures
 from pydns.plugins.kubernetes.options import KubernetesOptions
@@ -181,6 +181,7 @@ class Kubernetes(Plugin):
         self.source.take(piece)
 
     def _publish(self, change: Change) -> None:
+        self.answers.apex.follow(self.process.clock())
         self.process.changes.publish(self._tags.of(change))
 
     async def serve(self, query: Query) -> Message:
@@ -203,7 +204,7 @@ class Kubernetes(Plugin):
         soa = self.answers.apex.soa(asked.origin)
         if not outcome.exists and not self.store.synced:
             return query.reply(Rcode.SERVFAIL, flags=Flag.AA, authority=(soa,))
-        replay = limited(outcome.replay, query.received + SERIAL_LAG)
+        replay = outcome.replay and outcome.replay.with_lease(self.answers.apex.lease)
         if outcome.exists:
             return query.reply(flags=Flag.AA, authority=(soa,), replay=replay)
         if replay is not None and asked.type not in OWN_RULES:

@@ -28,7 +28,9 @@ class FixedSource:
     """A source whose objects are there from the start; ``synced_after`` waits, or never where negative."""
 
     def __init__(self, objects: Iterable[Object] = (), *, synced_after: int = 0) -> None:
-        self.store = Store(clock=lambda: 1700000000.0)
+        self.now = 1700000000.0
+        """Unix seconds, which become SOA serials."""
+        self.store = Store(clock=lambda: self.now)
         self.waits: list[float] = []
         self.running = False
         self._objects = tuple(objects)

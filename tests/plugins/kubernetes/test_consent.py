@@ -2,10 +2,10 @@
 
 import pytest
 
-from pydns.dns.message import Replay
+from pydns.dns.message import FOREVER, Lease, Replay
 from pydns.k8s.objects import Endpoint, Namespace, Object, Pod
 from pydns.k8s.store import Change, Store
-from pydns.plugins.kubernetes.consent import Tag, Tags, consent, joined, limited
+from pydns.plugins.kubernetes.consent import Tag, Tags, consent, joined
 from tests.plugins.kubernetes.cluster import cluster_ip, endpoints
 
 TAGS = Tags()
@@ -61,13 +61,6 @@ def test_plugins_do_not_share_tags() -> None:
     assert Tags().service("shop", "web") != WEB
 
 
-@pytest.mark.parametrize("until, end", [(5.0, 5.0), (10.0, 10.0), (12.0, 10.0)])
-def test_a_consent_can_be_limited(until: float, end: float) -> None:
-    whole = Replay(10.0, (WEB,), 3, (print,))
-    assert limited(whole, until) == Replay(end, (WEB,), 3, (print,))
-    assert limited(None, until) is None
-
-
 def test_a_joined_consent_is_the_narrower_of_both() -> None:
     def count(times: int) -> None: ...
 
@@ -76,3 +69,15 @@ def test_a_joined_consent_is_the_narrower_of_both() -> None:
     assert joined(first, second) == Replay(7.0, (WEB, TAGS.namespace("shop")), 3, (count,))
     assert joined(None, second) is joined(first, None) is None
     assert joined(consent(), consent(WEB)) == consent(WEB)
+
+
+ONE, OTHER = Lease(), Lease()
+
+
+@pytest.mark.parametrize(
+    "first, second, both",
+    [(FOREVER, ONE, ONE), (ONE, FOREVER, ONE), (ONE, ONE, ONE), (FOREVER, FOREVER, FOREVER), (ONE, OTHER, None)],
+)
+def test_a_joined_consent_has_the_lease_of_either(first: Lease, second: Lease, both: Lease | None) -> None:
+    replay = joined(consent().with_lease(first), consent(WEB).with_lease(second))
+    assert (replay and replay.lease) is both

@@ -1,6 +1,5 @@
 """The plugin in its chain: zones, denials, fallthrough, start, consent."""
 
-import math
 from collections.abc import Hashable, Iterable
 from pathlib import Path
 
@@ -206,29 +205,44 @@ SHOP = ("namespace", "shop")
 
 
 @pytest.mark.parametrize(
-    "question, until, tags",
+    "question, has_serial, tags",
     [
-        ("web.shop.S A", math.inf, {SHOP, ("service", "shop", "web")}),
-        ("_http._tcp.web.shop.S SRV", math.inf, {SHOP, ("service", "shop", "web")}),
-        ("ext.shop.S CNAME", math.inf, {SHOP, ("service", "shop", "ext")}),
-        ("1.1.96.10.in-addr.arpa. PTR", math.inf, {("address", "10.96.1.1")}),
-        ("10-244-0-21.shop.pod.Z A", math.inf, {SHOP, ("pod", "10.244.0.21")}),
-        ("dns-version.Z TXT", math.inf, set()),
-        ("web.shop.S AAAA", 1001.0, {SHOP, ("service", "shop", "web")}),
-        ("nosuch.shop.S A", 1001.0, {SHOP, ("service", "shop", "nosuch")}),
-        ("nope.S A", 1001.0, {("namespace", "nope")}),
-        ("x.Z A", 1001.0, set()),
-        ("Z SOA", 1001.0, set()),
-        ("x.Z SOA", 1001.0, set()),
-        ("9.9.9.9.in-addr.arpa. PTR", 1001.0, {("address", "9.9.9.9")}),
+        ("web.shop.S A", False, {SHOP, ("service", "shop", "web")}),
+        ("_http._tcp.web.shop.S SRV", False, {SHOP, ("service", "shop", "web")}),
+        ("ext.shop.S CNAME", False, {SHOP, ("service", "shop", "ext")}),
+        ("1.1.96.10.in-addr.arpa. PTR", False, {("address", "10.96.1.1")}),
+        ("10-244-0-21.shop.pod.Z A", False, {SHOP, ("pod", "10.244.0.21")}),
+        ("dns-version.Z TXT", False, set()),
+        ("web.shop.S AAAA", True, {SHOP, ("service", "shop", "web")}),
+        ("nosuch.shop.S A", True, {SHOP, ("service", "shop", "nosuch")}),
+        ("nope.S A", True, {("namespace", "nope")}),
+        ("x.Z A", True, set()),
+        ("Z SOA", True, set()),
+        ("x.Z SOA", True, set()),
+        ("9.9.9.9.in-addr.arpa. PTR", True, {("address", "9.9.9.9")}),
     ],
 )
-async def test_consent_until_the_data_change(question: str, until: float, tags: set[Hashable]) -> None:
-    """An answer with the SOA record, whose serial moves with every change, lives a second."""
-    reply = await ask(make_kubernetes("pods verified"), question)
-    assert reply.replay is not None
-    assert reply.replay.until == until
+async def test_consent_until_the_data_change(question: str, has_serial: bool, tags: set[Hashable]) -> None:
+    """An answer with the SOA record ends a second after its serial has moved, too."""
+    source = FixedSource(OBJECTS)
+    plugin = make_kubernetes("pods verified", source)
+    reply = await ask(plugin, question)
     assert tags_of(reply) == tags
+    assert reply.replay is not None and not reply.replay.has_ended(1e9)
+    source.now += 1
+    source.store.put(Namespace("another"))  # moves no serial
+    assert not reply.replay.has_ended(1e9)
+    source.store.put(cluster_ip("another", "10.96.1.99"))  # at 1000 of the clock
+    assert [reply.replay.has_ended(now) for now in (1000.0, 1000.999, 1001.0)] == [False, False, has_serial]
+
+
+async def test_a_denial_made_after_a_change_does_not_end_with_it() -> None:
+    source = FixedSource(OBJECTS)
+    plugin = make_kubernetes(source=source)
+    source.now += 1
+    source.store.put(cluster_ip("another", "10.96.1.99"))
+    replay = (await ask(plugin, "nosuch.shop.S A")).replay
+    assert replay is not None and not replay.has_ended(1e9)
 
 
 async def test_a_reply_of_the_next_plugin_also_depends_on_the_name_not_being_here() -> None:
