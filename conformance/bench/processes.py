@@ -57,8 +57,9 @@ class Process:
 
     @property
     def last_words(self) -> str:
-        """The end of its log, as one line."""
-        return " / ".join(self.log.read_text(errors="replace")[-LOG_END:].split("\n")).strip(" /")
+        """The end of its log as one line, in which files of its own folder have no folder."""
+        text = self.log.read_text(errors="replace").replace(f"{self.log.parent}/", "")
+        return " / ".join(text[-LOG_END:].splitlines())
 
     def _stats(self) -> list[list[str]]:
         """`/proc/PID/stat` behind the program's name, for every process of the session (proc(5))."""

@@ -16,7 +16,7 @@ from conformance.bench.burst import look
 from conformance.bench.contestants import CLUSTER, OURS_FREE, Server
 from conformance.bench.finding import Figure, Finding, Floor
 from conformance.bench.lines import LINES, Line
-from conformance.bench.processes import BenchError
+from conformance.bench.processes import BenchError, running
 from conformance.bench.questions import mix, synced
 from conformance.bench.setting import Options, Setting
 from conformance.bench.writer import burst, steady
@@ -110,6 +110,14 @@ async def test_a_server_answers_and_follows_changes(tmp_path: Path) -> None:
             await setting.close()
         with pytest.raises(BenchError, match="ended with status"):
             server.process.check()
+
+
+async def test_a_program_that_ends_is_told_with_its_last_words(tmp_path: Path) -> None:
+    words = ["sh", "-c", f"echo first; echo {tmp_path}/Corefile:2 is wrong; exit 3"]
+    async with running(words, machine.cores(), tmp_path / "log") as process:
+        await process.process.wait()
+        with pytest.raises(BenchError, match=r"^ended with status 3: first / Corefile:2 is wrong$"):
+            process.check()
 
 
 def burst_seen(cluster: FakeApi, server: Server) -> None:
