@@ -10,8 +10,8 @@ from math import inf
 
 SLOTS = 1 << 18
 """Octets that the marks take, a power of two."""
-LAST = 5.0
-"""Seconds after which all marks are wiped: what comes less often gains next to nothing from being known."""
+LAST = 60.0
+"""Seconds after which all marks are wiped.  Every Pod of a quiet cluster asks again in that time; a flood fills them sooner."""
 
 
 class Marks:

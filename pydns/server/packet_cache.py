@@ -7,7 +7,7 @@ Rules:
    a chain may look at is part of the key.
 3. Only consent counts: a reply comes with a `Replay`, which ends with its time, its lease or a change of its tags.
 4. A reply that was being made while one of its data changed is not kept: its `Ticket` tells.
-5. A reply is kept when its query is not known for the second time within seconds; the first time only a mark of it is.
+5. A reply is kept when its query is not known for the second time within a minute; the first time only a mark of it is.
    So a flood of names asked once costs next to nothing, and pushes out nothing.
 6. The variants of a reply have turns one after the other, from a random one on, and are sent in that order: what a
    plugin does by `Query.turn` comes out even.
