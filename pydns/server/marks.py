@@ -11,7 +11,7 @@ from math import inf
 SLOTS = 1 << 18
 """Octets that the marks take, a power of two."""
 LAST = 60.0
-"""Seconds after which all marks are wiped.  Every Pod of a quiet cluster asks again in that time; a flood fills them sooner."""
+"""Seconds after which all marks are wiped.  What is asked less often need not be quick."""
 
 
 class Marks:
