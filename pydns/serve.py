@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import pickle
 import resource
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydns import build, loop, registry
+from pydns import build, garbage, loop, registry
 from pydns.corefile.keys import DEFAULT_PORT
 from pydns.corefile.parser import DEFAULT_FILE, Corefile
 from pydns.http import HttpListeners, NoHttpListeners, import_early
@@ -67,7 +66,7 @@ def serve(options: Options) -> int:
     open_standard_streams()
     _raise_file_limit()
     take_over_libraries()
-    gc.disable()  # the server turns it on when it has started: until then nearly all that is made stays
+    garbage.put_off()
     return loop.run(_serve(options))
 
 

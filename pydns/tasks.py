@@ -5,7 +5,7 @@ It imports nothing of this package.  A task that is only created may be collecte
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -38,9 +38,9 @@ class Tasks:
     """Tasks of one owner, cancelled together."""
 
     def __init__(self) -> None:
-        self._running: set[asyncio.Task[None]] = set()
+        self._running: set[asyncio.Task[Any]] = set()
 
-    def run(self, coroutine: Coroutine[object, object, None]) -> asyncio.Task[None]:
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Run ``coroutine`` until it ends or `stop` is called."""
         task = asyncio.create_task(coroutine)
         self._running.add(task)

@@ -7,13 +7,12 @@ as long as the parent: the end of the socket pair is its own.  Signals are the p
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import signal
 import socket
 import sys
 
-from pydns import log, loop, serve
+from pydns import garbage, log, loop, serve
 from pydns.plugin import Ready
 from pydns.server.channel import (
     Channel,
@@ -31,7 +30,7 @@ from pydns.server.channel import (
 )
 from pydns.server.endpoint import Endpoint
 from pydns.server.instance import Instance
-from pydns.server.lifecycle import Errors, set_apart
+from pydns.server.lifecycle import Errors
 from pydns.server.sockets import Sockets
 from pydns.server.tally import Teller
 from pydns.tasks import Tasks
@@ -109,7 +108,7 @@ class Worker:
             endpoint.serve()
         await instance.serving()
         self._channel.send(Serving())
-        set_apart()
+        garbage.set_apart()
         while True:
             await asyncio.sleep(TELL)
             self._tell(0)
@@ -150,7 +149,7 @@ def main() -> None:
     for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
     log.take_over_libraries()
-    gc.disable()  # until it serves; nearly all that is made stays
+    garbage.put_off()
     loop.run(_run(int(sys.argv[1])))
 
 

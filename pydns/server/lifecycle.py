@@ -16,26 +16,23 @@ How a configuration is made is its caller's business.
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from pydns import log
+from pydns import garbage, log
 from pydns.plugin import Address, Process
 from pydns.server.endpoint import Endpoint
 from pydns.server.instance import Instance, StartError
 from pydns.server.tally import Adder
 from pydns.server.workers import Crew
+from pydns.tasks import Tasks
 from pydns.version import version_lines
 from pydns.workforce import Workers
-
-GC_THRESHOLD = 10_000
-"""Objects that may be made, less those that went, until the garbage collector looks at them."""
 
 _log = log.Log()
 
@@ -58,7 +55,7 @@ class Server:
     def __post_init__(self) -> None:
         self._changing = asyncio.Lock()
         self._exit: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks = Tasks()
         self._stopping = False
         self._adder = Adder(self.process.metrics)
         self._reload_failed = self.process.metrics.counter(
@@ -70,7 +67,7 @@ class Server:
     async def run(self) -> int:
         """Serve until a signal says otherwise; the exit status."""
         self._trap_signals()
-        starting = self._spawn(self.start())
+        starting: asyncio.Future[Any] = self._tasks.run(self.start())
         await asyncio.wait({starting, self._exit}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
             try:
@@ -78,7 +75,7 @@ class Server:
             except Errors as error:
                 print(error, file=sys.stderr)
                 return 1
-            set_apart()
+            garbage.set_apart()
         status = await self._exit
         if self.instance is not None and not self._stopping:
             await self.instance.stop()
@@ -138,7 +135,7 @@ class Server:
             except Errors as error:
                 await new.stop()
                 return self._reload_fails(error)
-            set_apart()
+            garbage.set_apart()
             _log.info("Reloading complete")
             return True
 
@@ -214,12 +211,12 @@ class Server:
 
     def _on_sigusr1(self) -> None:
         _log.info("SIGUSR1: Reloading")
-        self._spawn(self.reload())
+        self._tasks.run(self.reload())
 
     def _shut_down(self) -> None:
         if not self._stopping:
             self._stopping = True
-            self._spawn(self._stop_and_exit())
+            self._tasks.run(self._stop_and_exit())
 
     async def _stop_and_exit(self) -> None:
         try:
@@ -248,12 +245,6 @@ class Server:
 
     # Small things.
 
-    def _spawn(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        task = asyncio.get_running_loop().create_task(coroutine)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
-
     def _print(self, lines: Iterable[str]) -> None:
         if not self.quiet:
             log.STDOUT("\n".join(lines))
@@ -268,21 +259,6 @@ class Server:
     def _remove_pidfile(self) -> None:
         if self.pidfile is not None:
             self.pidfile.unlink(missing_ok=True)
-
-
-def set_apart() -> None:
-    """Have the garbage collector pass over all that there is now: it lives as long as the configuration.
-
-    It would look at modules and cluster again and again and hold up every query meanwhile, and at the queries in flight
-    so often that each paid a tenth of its time.  A start, for which it is turned off, leaves next to no garbage; a
-    reload leaves the configuration before.
-    """
-    if gc.isenabled():
-        gc.unfreeze()
-        gc.collect()
-    gc.enable()
-    gc.freeze()
-    gc.set_threshold(GC_THRESHOLD, 10, 10)
 
 
 def _bind(instance: Instance, existing: Mapping[Address, Endpoint]) -> dict[Address, Endpoint]:
