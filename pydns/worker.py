@@ -84,9 +84,9 @@ class Worker:
         process.fatal = lambda: self._channel.send(Fatal())
         self._teller = Teller(process.metrics)
         log.OUTPUT.debug = self._instance.debug
-        for host, port, numbers in recipe.sockets:
+        for host, port, descriptors in recipe.sockets:
             endpoint = Endpoint((host, port), self._instance.listeners[host, port])
-            endpoint.adopt(Sockets.of_numbers(numbers))
+            endpoint.adopt(Sockets.of_descriptors(descriptors))
             self._endpoints.append(endpoint)
 
     def _lost(self) -> None:
@@ -140,8 +140,8 @@ class Worker:
             self._channel.send(NotReady(names))
 
 
-async def _run(number: int) -> None:
-    await Worker().run(socket.socket(fileno=number))
+async def _run(descriptor: int) -> None:
+    await Worker().run(socket.socket(fileno=descriptor))
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """What a parent process and its workers say to each other, and the socket pair that carries it.
 
 Each message is a length in four octets and that many octets of MessagePack.  It does not know what follows from a
-message (`workers` in the parent, `pydns.worker` in a worker).
+message (`crew` in the parent, `pydns.worker` in a worker).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LENGTH = 4
 
 
 class Recipe(Struct, tag=True):
-    """The first message to a worker: what to serve, and by which sockets (host, port, `Sockets.numbers`).
+    """The first message to a worker: what to serve, and by which sockets (host, port, `Sockets.descriptors`).
 
     ``data`` is `Instance.recipe`, ``common`` is `Process.common`.
     """

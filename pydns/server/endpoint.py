@@ -12,7 +12,6 @@ It knows no zones and no plugins.
 
 from __future__ import annotations
 
-import select
 from collections.abc import Sequence
 
 from pydns.plugin import Address
@@ -20,10 +19,7 @@ from pydns.server.listener import Listener
 from pydns.server.sockets import WILDCARDS, Sockets, bind_all, shared, spread, twin
 from pydns.server.tcp import Limits, TcpConnections
 from pydns.server.tcp_socket import TcpSocket
-from pydns.server.udp import BATCH, UdpSocket, WildcardUdpSocket
-
-LAST_BATCHES = 8192 // BATCH
-"""How often a socket is drained at the most before it is given up; the kernel holds about so many datagrams."""
+from pydns.server.udp import UdpSocket, WildcardUdpSocket
 
 
 class Endpoint:
@@ -87,7 +83,6 @@ class Endpoint:
     def pause(self) -> None:
         """Take no more queries in this process; connections end with their queries in flight."""
         for sock in self._udp:
-            _drain(sock)
             sock.stop()
         for listening in self._tcp:
             listening.stop()
@@ -106,13 +101,3 @@ class Endpoint:
         self._connections.cut()
         while self.sets:
             self.sets.pop().close()
-
-
-def _drain(sock: UdpSocket) -> None:
-    """Answer what the kernel holds, and what comes meanwhile, within reason."""
-    readable = select.poll()
-    readable.register(sock.sock, select.POLLIN)
-    for _ in range(LAST_BATCHES):
-        if not readable.poll(0):
-            return
-        sock.drain()

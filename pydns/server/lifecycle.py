@@ -26,10 +26,10 @@ from typing import Any, NoReturn
 
 from pydns import garbage, log
 from pydns.plugin import Address, Process
+from pydns.server.crew import Crew
 from pydns.server.endpoint import Endpoint
 from pydns.server.instance import Instance, StartError
 from pydns.server.tally import Adder
-from pydns.server.workers import Crew
 from pydns.tasks import Tasks
 from pydns.version import version_lines
 from pydns.workforce import Workers

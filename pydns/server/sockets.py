@@ -49,13 +49,13 @@ class Sockets(NamedTuple):
         """The same sockets once more, closed apart from these."""
         return type(self)(*([sock.dup() for sock in part] for part in self))
 
-    def numbers(self) -> tuple[list[int], ...]:
-        """The file descriptors; `of_numbers` makes the same set of them in another process."""
+    def descriptors(self) -> tuple[list[int], ...]:
+        """The file descriptors; `of_descriptors` makes the same set of them in another process."""
         return tuple([sock.fileno() for sock in part] for part in self)
 
     @classmethod
-    def of_numbers(cls, numbers: Sequence[Sequence[int]]) -> Self:
-        return cls(*([socket.socket(fileno=number) for number in part] for part in numbers))
+    def of_descriptors(cls, descriptors: Sequence[Sequence[int]]) -> Self:
+        return cls(*([socket.socket(fileno=descriptor) for descriptor in part] for part in descriptors))
 
     def leave(self) -> None:
         """Have the kernel give no more datagrams to this set; those that it holds can still be read and answered."""
@@ -93,13 +93,8 @@ def twin(sockets: Sockets) -> Sockets:
 def _twin(sock: socket.socket) -> socket.socket:
     spread([sock], True)
     other = _new_socket(sock.family, sock.type, share=True)
-    try:
-        spread([other], True)
-        _take(other, sock.getsockname())
-    except OSError:
-        other.close()
-        raise
-    return other
+    spread([other], True)
+    return _bound(other, sock.getsockname())
 
 
 def spread(sockets: Iterable[socket.socket], on: bool) -> None:
@@ -145,13 +140,7 @@ def _bind_families(address: Address, kind: socket.SocketKind, share: bool, undo:
 
 def _bind(address: Address, kind: socket.SocketKind, share: bool) -> socket.socket:
     family, *_, sockaddr = _resolve(address, kind)
-    sock = _new_socket(family, kind, share)
-    try:
-        _take(sock, sockaddr)
-    except OSError:
-        sock.close()
-        raise
-    return sock
+    return _bound(_new_socket(family, kind, share), sockaddr)
 
 
 def _new_socket(family: int, kind: int, share: bool) -> socket.socket:
@@ -166,10 +155,16 @@ def _new_socket(family: int, kind: int, share: bool) -> socket.socket:
     return sock
 
 
-def _take(sock: socket.socket, sockaddr: Any) -> None:
-    sock.bind(sockaddr)
-    if sock.type == socket.SOCK_STREAM:
-        sock.listen(BACKLOG)  # it is here that a port in use shows
+def _bound(sock: socket.socket, sockaddr: Any) -> socket.socket:
+    """The socket, bound and listening; closed where that fails.  Raises OSError."""
+    try:
+        sock.bind(sockaddr)
+        if sock.type == socket.SOCK_STREAM:
+            sock.listen(BACKLOG)  # it is here that a port in use shows
+    except OSError:
+        sock.close()
+        raise
+    return sock
 
 
 def _resolve(address: Address, kind: socket.SocketKind) -> tuple[Any, ...]:
@@ -210,4 +205,5 @@ def _is_shared(sock: socket.socket) -> bool:
 
 
 def _sharing(sock: socket.socket) -> int:
+    """The option with which the kernel lets sockets of the wildcard and of single addresses have the same port."""
     return socket.SO_REUSEADDR if sock.type == socket.SOCK_DGRAM else socket.SO_REUSEPORT

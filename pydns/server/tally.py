@@ -12,6 +12,7 @@ It knows the families' kinds and names, not what they mean.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from typing import Literal
 
 from msgspec import Struct
 
@@ -24,7 +25,7 @@ Rows = list[tuple[Labels, list[float]]]
 class Portion(Struct):
     """A family and its rows: of a counter or gauge one value each; of a histogram its buckets', then the sum."""
 
-    kind: str
+    kind: Literal["counter", "histogram", "gauge"]
     name: str
     help: str
     labels: Labels
@@ -79,19 +80,25 @@ class Adder:
         """Count what ``source`` has counted."""
         self.forget(source)
         for portion in portions:
-            getattr(self, f"_add_{portion.kind}")(source, portion)
+            match portion.kind:
+                case "counter":
+                    self._add_counter(portion)
+                case "histogram":
+                    self._add_histogram(portion)
+                case "gauge":
+                    self._add_gauge(source, portion)
 
     def forget(self, source: Hashable) -> None:
         """Take the gauges of ``source`` out of the sums; what it counted stays."""
         for shown in self._metrics.sums.values():
             shown.others.pop(source, None)
 
-    def _add_counter(self, _: Hashable, portion: Portion) -> None:
+    def _add_counter(self, portion: Portion) -> None:
         counter = self._metrics.counter(portion.name, portion.help, portion.labels)
         for values, (value,) in portion.rows:
             counter.labels(*values).inc(value)
 
-    def _add_histogram(self, _: Hashable, portion: Portion) -> None:
+    def _add_histogram(self, portion: Portion) -> None:
         histogram = self._metrics.histogram(portion.name, portion.help, portion.labels, portion.buckets)
         for values, (*counts, total) in portion.rows:
             histogram.labels(*values).add([int(count) for count in counts], total)

@@ -16,6 +16,7 @@ It knows how to read and send, not what is answered: that is its endpoint's `Lis
 from __future__ import annotations
 
 import asyncio
+import select
 import socket
 from functools import partial
 from struct import Struct
@@ -28,6 +29,8 @@ from pydns.server.mmsg import SLOTS, Peer, Recall, shared_batch
 
 BATCH = SLOTS
 """Datagrams that one socket may have read before others get their turn."""
+LAST_BATCHES = 8192 // BATCH
+"""How often a socket is drained at the most before it is given up; the kernel holds about so many datagrams."""
 
 IP_PKTINFO = getattr(socket, "IP_PKTINFO", 8)
 _PKTINFO4 = Struct("=i4s4s")
@@ -50,8 +53,16 @@ class UdpSocket:
         asyncio.get_running_loop().add_reader(self.sock, self.drain)
 
     def stop(self) -> None:
-        """Answer what is there, then read no more; replies can still be sent."""
-        self.drain()
+        """Answer what the kernel holds, and what comes meanwhile within reason, then read no more.
+
+        Replies can still be sent.
+        """
+        readable = select.poll()
+        readable.register(self.sock, select.POLLIN)
+        for _ in range(LAST_BATCHES):
+            if not readable.poll(0):
+                break
+            self.drain()
         asyncio.get_running_loop().remove_reader(self.sock)
 
     def drain(self) -> None:

@@ -1,6 +1,6 @@
 """One worker process as its parent sees it, from its start to its end.
 
-It knows how to start it, to feed it, to count with it and to end it; not what is done then (`workers`).
+It knows how to start it, to feed it, to count with it and to end it; not what is done then (`crew`).
 """
 
 from __future__ import annotations
@@ -53,9 +53,11 @@ class WorkerProcess:
         self._counted = counted
         self._fatal = fatal
         self._why = ""
-        self._changed = asyncio.Event()
+        self._settled = asyncio.Event()
+        """Set when it serves, or has ended without that."""
         self._gone = asyncio.Event()
         self._pending: list[bytes] | None = []
+        """Changes that follow the snapshots; None once they have."""
         self._pending_octets = 0
         self._asked = 0
         self._waiting: dict[int, asyncio.Future[None]] = {}
@@ -67,12 +69,12 @@ class WorkerProcess:
     async def start(self, recipe: Recipe) -> None:
         """Start the process.  Raises OSError."""
         ours, theirs = socket.socketpair()
-        handed = [theirs.fileno(), *(number for *_, parts in recipe.sockets for part in parts for number in part)]
+        inherited = [descriptor for *_, parts in recipe.sockets for part in parts for descriptor in part]
         with theirs:
             try:
                 self._process = await asyncio.create_subprocess_exec(
                     sys.executable, "-P", "-m", MODULE, str(theirs.fileno()),
-                    stdin=asyncio.subprocess.DEVNULL, pass_fds=handed, env=_environment(),
+                    stdin=asyncio.subprocess.DEVNULL, pass_fds=[theirs.fileno(), *inherited], env=_environment(),
                 )  # fmt: skip
             except OSError:
                 ours.close()
@@ -88,7 +90,7 @@ class WorkerProcess:
                 await self._channel.drain()
         for octets in self._pending or ():
             self._channel.send_octets(octets)
-        self._pending = None
+        self._pending, self._pending_octets = None, 0
         self._channel.send(Complete())
 
     def tell(self, octets: bytes) -> None:
@@ -97,7 +99,6 @@ class WorkerProcess:
             self._pending.append(octets)
             self._pending_octets += len(octets)
         else:
-            self._pending_octets = 0
             self._channel.send_octets(octets)
         if self._pending_octets + self._channel.backlog > MAX_BACKLOG:
             self._why = self._why or "it lags behind the changes"
@@ -105,7 +106,7 @@ class WorkerProcess:
 
     async def until_serving(self) -> bool:
         """Wait until the worker serves, or has ended without that; whether it serves."""
-        await self._changed.wait()
+        await self._settled.wait()
         return self.serving
 
     async def count(self) -> None:
@@ -143,7 +144,7 @@ class WorkerProcess:
         match message:
             case Serving():
                 self.serving = True
-                self._changed.set()
+                self._settled.set()
             case Failed(why):
                 self._why = why
             case Counted(number, portions):
@@ -157,7 +158,7 @@ class WorkerProcess:
 
     def _end(self) -> None:
         self.serving = False
-        self._changed.set()
+        self._settled.set()
         self._gone.set()
         for told in self._waiting.values():
             if not told.done():

@@ -13,11 +13,11 @@ from pydns.plugin import Process
 from pydns.serve import Configuration, Options
 from pydns.server import worker_process
 from pydns.server.channel import Recipe
+from pydns.server.crew import LONGEST_PAUSE, Crew, _Pause
 from pydns.server.endpoint import Endpoint
 from pydns.server.instance import Instance, StartError
 from pydns.server.tally import Adder
 from pydns.server.worker_process import WorkerProcess, encoded_change
-from pydns.server.workers import LONGEST_PAUSE, Crew, _Pause
 from tests.server.parts import UdpClient, free_port, make_process, packet, until
 
 
@@ -48,7 +48,7 @@ class Scene:
         return WorkerProcess(lambda worker, portions: None, lambda: ended.append("fatal"))
 
     def recipe(self) -> Recipe:
-        sets = [(*self.endpoint.address, list(self.endpoint.sets[0].numbers()))]
+        sets = [(*self.endpoint.address, list(self.endpoint.sets[0].descriptors()))]
         return Recipe(self.instance.recipe, 0, sets)
 
 
@@ -105,7 +105,7 @@ async def test_one_that_stops_taking_changes_is_ended(tmp_path: Path, monkeypatc
 async def test_one_that_does_not_tell_its_counts_holds_up_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pydns.server.workers.COLLECT_TIMEOUT", 0.05)
+    monkeypatch.setattr("pydns.server.crew.COLLECT_TIMEOUT", 0.05)
     scene = Scene(tmp_path)
     crew = scene.crew()
     await crew.start()

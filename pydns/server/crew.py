@@ -186,7 +186,7 @@ class _Post:
 
     def sockets(self) -> list[tuple[str, int, list[list[int]]]]:
         """The post's sockets for a `Recipe`."""
-        return [(*address, list(sockets.numbers())) for address, sockets in self._sets]
+        return [(*address, list(sockets.descriptors())) for address, sockets in self._sets]
 
     async def stand_in(self) -> None:
         """Serve the sockets in this process."""
