@@ -52,7 +52,7 @@ def arguments() -> argparse.ArgumentParser:
     add("--api", choices=("real", "fake"), default="real", help="a kube-apiserver (default), or a fake one")
     add("--json", type=report_file, metavar="FILE", help="write every round to FILE")
     add("--report", action="store_true", help="keep the run: docs/bench.json, docs/bench.svg, and README's tables")
-    add("--strict", action="store_true", help="exit status 1 when a line is below its floor")
+    add("--strict", action="store_true", help="exit status 1 when a line misses its floor")
     add("--list", action="store_true", help="print the lines and how long they take")
     return parser
 

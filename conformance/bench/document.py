@@ -61,5 +61,5 @@ def named(text: str, subject: str) -> str:
 
 
 def _number(value: float) -> float | None:
-    """Four digits or more are no knowledge; JSON has no NaN."""
+    """Six digits at the most, more are noise; None for NaN, which JSON does not have."""
     return float(f"{value:.6g}") if math.isfinite(value) else None

@@ -16,6 +16,9 @@ TWO_CORES = "CoreDNS on two cores"
 PER_CPU = "queries per CPU-second"
 RATE = "q/s"
 
+PASS, FAIL, FAULT, LEFT_OUT = "pass", "FAIL", "fault", "left out"
+"""What became of a figure: at its floors, below one, its line failed, not measured. Without a floor it has no mark."""
+
 
 @dataclass(frozen=True)
 class Floor:
@@ -86,10 +89,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Row:
-    """One figure with its floors.
-
-    `mark` is `pass`, `FAIL`, `fault` (the line has one), `left out`, or empty where there is no floor.
-    """
+    """One figure with its floors; `mark` is `PASS`, `FAIL`, `FAULT`, `LEFT_OUT` or empty."""
 
     line: str
     figure: Figure
@@ -119,7 +119,7 @@ class Result:
     @property
     def passed(self) -> bool:
         """Whether nothing failed; what was left out did not."""
-        return not self.finding.faults and all(row.mark != "FAIL" for row in self.rows)
+        return not self.finding.faults and all(row.mark != FAIL for row in self.rows)
 
     def _row(self, figure: Figure) -> Row:
         floors = [floor for floor in self.floors if (floor.what, floor.beside) == (figure.what, figure.beside)]
@@ -127,10 +127,10 @@ class Result:
 
     def _mark(self, figure: Figure, floors: Sequence[Floor]) -> str:
         if figure.left_out:
-            return "left out"
+            return LEFT_OUT
         if self.finding.faults:
-            return "fault"
-        return ("pass" if all(floor.met(figure) for floor in floors) else "FAIL") if floors else ""
+            return FAULT
+        return (PASS if all(floor.met(figure) for floor in floors) else FAIL) if floors else ""
 
 
 def slope(points: Mapping[float, float]) -> float:

@@ -42,7 +42,6 @@ ENOUGH_CHANGES = 0.95
 """What share of the changes that were wanted the API must have taken."""
 
 AFTER_LOAD = "resident memory after load"
-MEGABYTE = 1e6
 
 
 @dataclass(frozen=True)
@@ -209,7 +208,7 @@ class Rounds:
         return Figure(what, ours, contestant.name, _values(self.runs[contestant], what), unit)
 
     def _memory(self) -> Figure:
-        pair = [self.servers[one].process.resident_bytes / MEGABYTE for one in (self.load.ours, REFERENCE)]
+        pair = [self.servers[one].process.resident_megabytes for one in (self.load.ours, REFERENCE)]
         return Figure(AFTER_LOAD, pair[:1], theirs=pair[1:], unit="MB")
 
 

@@ -3,8 +3,9 @@
  *     pace PORT RATE SECONDS FILE
  *
  * FILE holds queries as in a TCP stream (two octets of length before each); they are asked in turn, again and again.
- * Prints when it started (seconds since 1970), and a line for each query: microseconds from the start to when it was due, from then to when it left, from then to
- * when its answer reached this machine's socket (by the kernel's own time stamp), and the rcode; `- -` for no answer.
+ * Prints when it started (seconds since 1970), and a line for each query. Its fields: microseconds from the start to
+ * when it was due; from then to when it left; from when it was due to when its answer reached the socket (by the
+ * kernel's time stamp); the rcode. No answer is `- -`.
  * A late answer thus delays nothing, and a query that leaves late counts its delay, too. Runs at real-time priority
  * where it may, so that other processes do not hold it up.
  */

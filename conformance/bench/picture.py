@@ -8,6 +8,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from conformance.bench.document import Document
+from conformance.bench.finding import COREDNS, FAIL, FAULT, PASS, PER_CPU
+from conformance.bench.start import MEMORY
 from conformance.bench.table import number, ratio
 from conformance.report.picture import MARGIN, WIDTH, Sheet
 
@@ -20,7 +22,8 @@ STYLE = """
   .c0 { stroke: #7aa7ff; } .c1 { stroke: #ffa45c; }
 }
 """
-COLOURS = {"pass": "good", "FAIL": "bad", "fault": "bad", "": "plain"}
+SHORT = {PER_CPU: "per CPU-s", MEMORY: "memory"}
+COLOURS = {PASS: "good", FAIL: "bad", FAULT: "bad", "": "plain"}
 
 LEFT = 400
 """Where bars begin; names stand before them."""
@@ -56,7 +59,7 @@ def draw(found: Document) -> str:
     """The picture of a run as SVG text; the same run gives the same octets."""
     drawing = Drawing()
     drawing.y += 18
-    drawing.text(0, f"{found['subject']} beside CoreDNS", "title")
+    drawing.text(0, f"{found['subject']} beside {COREDNS}", "title")
     drawing.y += 22
     machine = found["machine"]
     drawing.text(0, f"{found['date'][:10]}; {machine['cpu']}, {machine['cores']} cores; "
@@ -79,9 +82,8 @@ def _figures(found: Document, at_most: bool) -> list[Named]:
 
 
 def _what(figure: Figure) -> str:
-    short = {"queries per CPU-second": "per CPU-s", "resident memory, just started": "memory"}
-    what: str = short.get(figure["what"]) or figure["what"]
-    return what if figure["beside"] == "CoreDNS" else f"{what} : {figure['beside']}"
+    what: str = SHORT.get(figure["what"]) or figure["what"]
+    return what if figure["beside"] == COREDNS else f"{what} : {figure['beside']}"
 
 
 def _bounds(figure: Figure, at_most: bool) -> list[float]:

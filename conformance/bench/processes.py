@@ -46,9 +46,9 @@ class Process:
         return sum((int(fields[11]) + int(fields[12])) / TICKS for fields in self._stats())
 
     @property
-    def resident_bytes(self) -> int:
-        """Resident memory of all processes of the session; what they share is counted for each."""
-        return sum(int(fields[21]) * PAGE for fields in self._stats())
+    def resident_megabytes(self) -> float:
+        """Resident memory of all processes of the session (1 MB is 10⁶ octets); what they share counts for each."""
+        return sum(int(fields[21]) * PAGE for fields in self._stats()) / 1e6
 
     def check(self) -> None:
         """Raises `BenchError` with the end of its log when it has ended."""

@@ -67,4 +67,4 @@ async def one_start(setting: Setting, contestant: Contestant) -> dict[str, float
         await asyncio.to_thread(asking.until_right, server.port, ready, server.process.check)
         took, cpu = time.monotonic() - began, server.process.cpu_seconds
         await asyncio.sleep(REST)
-        return {START: took, START_CPU: cpu, MEMORY: server.process.resident_bytes / 1e6}
+        return {START: took, START_CPU: cpu, MEMORY: server.process.resident_megabytes}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from conformance.bench.document import Document
-from conformance.bench.finding import COREDNS, PER_CPU, RATE, TWO_CORES
+from conformance.bench.finding import COREDNS, FAIL, FAULT, LEFT_OUT, PER_CPU, RATE, TWO_CORES
 
-LEFT = "left out"
 BUSY = 0.2
 """Cores: what other processes may use without a word."""
 
@@ -41,7 +41,7 @@ def _rows(found: Document) -> Iterator[Cells]:
     for line in found["lines"]:
         name = line["line"]
         if line["left_out"] or not line["figures"]:
-            yield (name, "", "", "", "", "", "", LEFT if line["left_out"] else "fault")
+            yield (name, "", "", "", "", "", "", LEFT_OUT if line["left_out"] else FAULT)
         for figure in line["figures"]:
             yield (name, *_figure(figure))
             name = ""
@@ -75,7 +75,7 @@ def _summary(found: Document) -> str:
     out = sum(bool(line["left_out"]) for line in found["lines"])
     failed = sum(not line["passed"] for line in found["lines"])
     passed = len(found["lines"]) - out - failed
-    return f"\n{passed} lines at or above their floors, {failed} below, {out} left out"
+    return f"\n{passed} lines meet their floors, {failed} do not, {out} left out"
 
 
 def markdown(found: Document) -> str:
@@ -96,8 +96,8 @@ def _measured(found: Document) -> str:
 
 def _busy(found: Document) -> str:
     """What other processes used during most loads, where that is too much."""
-    others = sorted(line["others"] for line in found["lines"] if line["others"] is not None)
-    middle = others[len(others) // 2] if others else 0
+    others = [line["others"] for line in found["lines"] if line["others"] is not None]
+    middle = median(others) if others else 0
     return f", while other processes used {middle:.1f} of the cores" if middle > BUSY else ""
 
 
@@ -113,9 +113,10 @@ def _loads(found: Document) -> str:
 
 def _load(name: str, figures: Mapping[tuple[str, str], Any]) -> str:
     speed = figures[PER_CPU, COREDNS]
-    rate = figures.get((RATE, TWO_CORES), {"value": None, "their_value": None})
+    rate = figures.get((RATE, TWO_CORES), {"value": None, "their_value": None, "mark": ""})
     cells = (name, number(speed["value"]), number(speed["their_value"]), _marked(speed), speed["bounds"])
-    return f"| {' | '.join((*cells, number(rate['value']), number(rate['their_value'])))} |"
+    served = _with_mark(number(rate["value"]), rate["mark"])
+    return f"| {' | '.join((*cells, served, number(rate['their_value'])))} |"
 
 
 def _by_place(line: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
@@ -142,6 +143,9 @@ def _other(name: str, figure: Mapping[str, Any]) -> str:
 
 def _marked(figure: Mapping[str, Any]) -> str:
     """The ratio, or why there is none; what missed its floor is marked."""
-    text = LEFT if figure["mark"] == LEFT else ratio(figure["ratio"])
-    missed = {"FAIL": "below its floor", "fault": "but the line failed"}.get(figure["mark"])
+    return LEFT_OUT if figure["mark"] == LEFT_OUT else _with_mark(ratio(figure["ratio"]), figure["mark"])
+
+
+def _with_mark(text: str, mark: str) -> str:
+    missed = {FAIL: "misses its floor", FAULT: "but the line failed"}.get(mark)
     return f"**{text}, {missed}**" if missed else text

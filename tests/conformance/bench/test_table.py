@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.bench import table
+from conformance.bench.finding import FAIL
 from tests.conformance.bench.sample import sample
 
 
@@ -32,7 +33,14 @@ def test_terminal() -> None:
     assert "note  mix: other processes used 0.5 cores" in text
     assert "note  mix: beside unbound left out: no unbound (Debian: apt-get install unbound)" in text
     assert "note  multisocket 2: left out: pydns, multisocket 2: ended with status 1" in text
-    assert text.endswith("1 lines at or above their floors, 2 below, 1 left out")
+    assert text.endswith("1 lines meet their floors, 2 do not, 1 left out")
+
+
+def test_a_rate_that_misses_its_floor_is_marked() -> None:
+    found = sample()
+    found["lines"][0]["figures"][1]["mark"] = FAIL
+    _, loads, _ = table.markdown(found).split("\n\n")
+    assert loads.splitlines()[2] == "| mix | 100,000 | 20,000 | 5.00 | ≥ 4 | **95,000, misses its floor** | 28,000 |"
 
 
 def test_markdown() -> None:
@@ -45,5 +53,5 @@ def test_markdown() -> None:
     ]
     assert others.splitlines()[2:] == [
         "| mix: queries per CPU-second | 100,000 | unbound – | left out | ≥ 0.4 |",
-        "| mix, 3,000 q/s: p99 | 3 ms | CoreDNS 2 ms | **1.50, below its floor** | ≤ 1, ≤ 5 ms |",
+        "| mix, 3,000 q/s: p99 | 3 ms | CoreDNS 2 ms | **1.50, misses its floor** | ≤ 1, ≤ 5 ms |",
     ]
