@@ -1,0 +1,169 @@
+"""Whatever is asked and whatever changes: a server that remembers gives the octets and metrics of one that does not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pydns.dns import Edns, Flag, Message, Question
+from pydns.dns.message import pack
+from pydns.dns.types import Type
+from pydns.k8s.objects import Endpoint, EndpointSlice, Namespace, Object, Pod, Service
+from pydns.server.marks import LAST
+from tests.server.corefile_server import HTTP, KUBEADM, CorefileServer
+from tests.support import Clock
+
+Z = "cluster.local."
+LABELS = (
+    "aa",
+    "web",
+    "api",
+    "dns",
+    "ns",
+    "hostmaster",
+    "_http",
+    "_tcp",
+    "10-0-0-1",
+    "n1",
+    "n2",
+    "dns-version",
+    "a\\.b",
+)
+KINDS_OF_NAMES = ("svc", "svc", "svc", "pod", "dns", "com", "SVC")
+ZONES = (Z, Z, Z, Z, "Cluster.LOCAL.", "sub.cluster.local.", "local.", "10.in-addr.arpa.")
+COOKIE, NSID = Edns(1232, options=((10, b"12345678"),)), Edns(1232, options=((3, b""),))
+labels = st.lists(st.sampled_from(LABELS), max_size=3)
+names = st.builds(
+    lambda below, kind, zone: ".".join([*below, *kind, zone]),
+    labels,
+    st.sampled_from(KINDS_OF_NAMES).map(lambda kind: [kind]) | st.just([]),
+    st.sampled_from(ZONES),
+)
+searched = st.builds(  # names of one shape, most of which do not exist
+    lambda service, namespace, kind: f"{service}.{namespace}.{kind}.{Z}",
+    st.sampled_from(("web", "api", "aaa", "bbb", "AAA", "dns", "a\\.")),
+    st.sampled_from(("n1", "n2", "n3")),
+    st.sampled_from(("svc", "svc", "pod", "dns", "com")),
+)
+common = (Type.A, Type.A, Type.A, Type.AAAA)
+odd = (Type.SRV, Type.TXT, Type.SOA, Type.NS, Type.PTR, Type.ANY, Type.DS, Type.MX, Type.CNAME, Type.AXFR, 65280)
+options = st.sampled_from((Edns(1232), Edns(4096, 0x8000), Edns(0), Edns(1232, 0, 1), COOKIE, NSID, Edns(99, 0x8001)))
+
+
+def written(name: str, qtype: int, flags: int, cls: int, edns: Edns | None) -> bytes:
+    return pack(Message(7, flags, question=Question(name, qtype, cls), edns=edns))
+
+
+plain = st.builds(written, searched, st.sampled_from(common), st.just(Flag.RD), st.just(1), st.none())
+any_query = st.builds(
+    written,
+    searched | names,
+    st.sampled_from(common + odd),
+    st.sampled_from((Flag.RD, 0, Flag.RD | Flag.CD, Flag.RD | Flag.AD, 0x2000)),
+    st.sampled_from((1, 1, 1, 1, 3)),
+    st.none() | options,
+)
+broken = st.builds(
+    lambda query, place, octet: query[: place % len(query)] + octet + query[place % len(query) + 1 :],
+    plain | any_query,
+    st.integers(2, 80),
+    st.binary(max_size=2),
+)
+queries = st.one_of(plain, plain, any_query, broken)
+
+NAMESPACE_NAMES = st.sampled_from(("n1", "n2", "n3"))
+objects = st.one_of(
+    st.builds(Namespace, NAMESPACE_NAMES),
+    st.builds(
+        Service,
+        NAMESPACE_NAMES,
+        st.sampled_from(("web", "api", "aaa")),
+        st.just("ClusterIP"),
+        st.sampled_from([("None",), ("10.0.0.1",), ("fd00::1",)]),
+        ports=st.just((HTTP,)),
+    ),
+    st.builds(
+        EndpointSlice,
+        NAMESPACE_NAMES,
+        st.sampled_from(("s1", "s2")),
+        st.sampled_from(("web", "api")),
+        st.just("IPv4"),
+        st.just((Endpoint("10.0.0.1", hostname="aa"),)),
+        st.just((HTTP,)),
+    ),
+    st.builds(Pod, NAMESPACE_NAMES, st.just("p"), st.just("10.0.0.1")),
+)
+Step = bytes | float | tuple[bool, Object]
+steps = st.one_of(
+    queries, queries, queries, queries, st.sampled_from((0.3, 0.7, 1.0, 6.0, LAST)), st.tuples(st.booleans(), objects)
+)
+
+
+class Twins:
+    """A server that remembers and one that does not, to which the same happens."""
+
+    def __init__(self, corefile: str) -> None:
+        self.clock = Clock(1_700_000_000.0)
+        known = tuple(Namespace(name) for name in ("n1", "n2"))
+        self.one, self.other = (
+            CorefileServer(corefile, self.clock, known, remember=remember) for remember in (True, False)
+        )
+        self._serials: list[tuple[float, int]] = []
+        self._note_serial()
+
+    def _note_serial(self) -> None:
+        """What the serial is from now on."""
+        self._serials.append((self.clock.now, self.other.stores[0].modified))
+
+    def _lagging(self) -> list[int]:
+        """The serials of the last second."""
+        begun = [serial for since, serial in self._serials if since <= self.clock.now - 1.0][-1:]
+        return begun + [serial for since, serial in self._serials if since > self.clock.now - 1.0]
+
+    async def take(self, step: Step) -> None:
+        if isinstance(step, float):
+            self.clock.now += step
+        elif isinstance(step, tuple):
+            there, item = step
+            for server in (self.one, self.other):
+                (server.put if there else server.remove)(item)
+            self._note_serial()
+        else:
+            self._compare(step, await self.one.ask(step), await self.other.ask(step))
+
+    def _compare(self, query: bytes, got: bytes | None, wanted: bytes | None) -> None:
+        if got != wanted and got is not None and wanted is not None:
+            current = self.other.stores[0].modified.to_bytes(4, "big")
+            lagging = {wanted.replace(current, serial.to_bytes(4, "big")) for serial in self._lagging()}
+            assert got in lagging, query
+            return
+        assert got == wanted, query
+
+
+async def run(corefile: str, script: Sequence[Step]) -> None:
+    twins = Twins(corefile)
+    for step in script:
+        await twins.take(step)
+    assert twins.one.counted() == twins.other.counted()
+
+
+COREFILES = {
+    "kubeadm": KUBEADM,
+    "cached": KUBEADM.replace("disable denial cluster.local\n", ""),
+    "verified": KUBEADM.replace("pods insecure", "pods verified"),
+    "namespaces": KUBEADM.replace("pods insecure", "namespaces n1 n3"),
+    "zonal": KUBEADM.replace("pods insecure", "zonal"),
+    "blocks": KUBEADM + "sub.cluster.local:53 {\n whoami\n }\n",
+    "reverse": KUBEADM.replace("fallthrough in-addr.arpa ip6.arpa", ""),
+}
+
+
+@pytest.mark.parametrize("corefile", COREFILES.values(), ids=COREFILES)
+@settings(max_examples=60, deadline=None)
+@given(script=st.lists(steps, min_size=20, max_size=60))
+def test_it_is_as_if_nothing_were_remembered(corefile: str, script: list[Step]) -> None:
+    asyncio.run(run(corefile, script))
