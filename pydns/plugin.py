@@ -31,6 +31,7 @@ from pydns.corefile.options import Options
 from pydns.dns.edns import MIN_SIZE, Edns
 from pydns.dns.message import MAX_MESSAGE, RR, Message, Question, Replay, new
 from pydns.dns.types import OPCODE_MASK, Flag, Rcode
+from pydns.errand import Errand
 from pydns.metrics import Metrics
 from pydns.workforce import Workers
 
@@ -80,12 +81,13 @@ class Query:
     clock reading in seconds, ``zone`` the block's zone that matched (lower-case), ``size`` the octets of the message,
     ``metadata`` what plugins noted about it (label → value, evaluated when asked for).  Of a reply with several equally
     right forms, ``turn`` counts those that are kept and sent one after the other; else it is any number.  ``asks_ad``
-    is whether another server is to be asked with AD even where the client did not set it.
+    is whether another server is to be asked with AD even where the client did not set it, ``errand`` has what came of
+    a first try that was made the short way.
     """
 
     __slots__ = (
-        "asks_ad", "client", "depth", "local", "message", "metadata", "name", "qclass", "qname", "qtype", "question",
-        "received", "server", "size", "transport", "turn", "view", "zone",
+        "asks_ad", "client", "depth", "errand", "local", "message", "metadata", "name", "qclass", "qname", "qtype",
+        "question", "received", "server", "size", "transport", "turn", "view", "zone",
     )  # fmt: skip
 
     message: Message
@@ -122,6 +124,7 @@ class Query:
         self.depth = 0
         self.turn = 0
         self.asks_ad = False
+        self.errand: Errand | None = None
         self.metadata: dict[str, Callable[[], str]] = {}
 
     @property

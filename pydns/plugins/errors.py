@@ -33,6 +33,7 @@ from pydns.corefile.options import Options, argument, flag, option
 from pydns.corefile.types import Converter, choice, duration, quote, regex
 from pydns.dns.message import Message
 from pydns.dns.types import type_name
+from pydns.errand import Passes
 from pydns.plugin import Block, Failure, Plugin, Query
 from pydns.tasks import Tasks
 
@@ -119,7 +120,7 @@ class _Group:
             self.write(f"{count} errors like '{self.conf.pattern.text}' occurred in last {period}")
 
 
-class Errors(Plugin):
+class Errors(Passes, Plugin):
     name = "errors"
     options = ErrorsOptions
     replay_safe = True

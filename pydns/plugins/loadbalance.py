@@ -55,6 +55,7 @@ from pydns.corefile.options import Options, argument, option
 from pydns.corefile.types import cidr, duration, path, text
 from pydns.dns.message import RR, Message, Replay
 from pydns.dns.types import Rcode, Type
+from pydns.errand import Passes
 from pydns.plugin import Block, Plugin, Query
 from pydns.tasks import Tasks
 
@@ -206,7 +207,7 @@ def _packed(word: str) -> bytes | None:
         return None
 
 
-class Loadbalance(Plugin):
+class Loadbalance(Passes, Plugin):
     name = "loadbalance"
     options = LoadbalanceOptions
     repeatable = True

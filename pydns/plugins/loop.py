@@ -30,6 +30,7 @@ from pydns.address import Address
 from pydns.corefile.options import Options
 from pydns.dns.message import Message, Question, pack
 from pydns.dns.types import Flag, Type
+from pydns.errand import Passes
 from pydns.plugin import Block, Plugin, Query
 from pydns.tasks import Tasks
 
@@ -48,7 +49,7 @@ class LoopOptions(Options):
     pass
 
 
-class Loop(Plugin):
+class Loop(Passes, Plugin):
     name = "loop"
     options = LoopOptions
     replay_safe = True

@@ -56,6 +56,7 @@ from pydns.corefile.types import listen_address
 from pydns.dns.message import Message, uncompressed_size
 from pydns.dns.name import is_below, longest_zone
 from pydns.dns.types import Rcode, Type, rcode_name
+from pydns.errand import Errand, Passes
 from pydns.metrics import CONTENT_TYPE, Metrics
 from pydns.plugin import Block, Dropped, Failure, Plugin, Query
 
@@ -177,7 +178,7 @@ class _Series:
         self._response_sizes.observe(response_size, times)
 
 
-class Prometheus(Plugin):
+class Prometheus(Passes, Plugin):
     name = "prometheus"
     options = PrometheusOptions
     replay_safe = True
@@ -188,6 +189,8 @@ class Prometheus(Plugin):
         self._zones = block.zones
         self._families = _Families(self.process.metrics)
         self._series: dict[tuple[object, ...], _Series] = {}
+        self._short: dict[tuple[object, ...], _Series] = {}
+        """The series of plain replies, by what they differ in."""
         self._behind = ""
         self._enabled: list[tuple[str, ...]] = []
 
@@ -226,7 +229,7 @@ class Prometheus(Plugin):
         return not any(is_below(other, zone) for other in self._zones if other != zone)
 
     async def serve(self, query: Query) -> Message:
-        started = self.process.clock()
+        started = self.process.clock() if query.errand is None else query.errand.received
         try:
             reply = await self.next(query)
         except Failure as failure:
@@ -243,6 +246,14 @@ class Prometheus(Plugin):
         again = partial(series.add, query.size, size, 0.0)
         return reply.with_replay(reply.replay.with_counters(again))
 
+    def back(self, errand: Errand) -> None:
+        server, zone, family, (qtype, do) = errand.home.label, errand.zone, errand.family, errand.shape.kind
+        series = self._short.get((server, zone, family, qtype, do))
+        if series is None:
+            facts = server, zone, "", "udp", family, TYPES[qtype], do, Rcode.NOERROR, self._behind
+            series = self._short[server, zone, family, qtype, do] = self._series_of(*facts)
+        series.add(len(errand.data), errand.reply_size, errand.now - errand.received)
+
     def refused(self, query: Query, reply: Message, size: int) -> None:
         """See `pydns.plugin.Counts`."""
         self._labelled(query, DROPPED, "", reply.rcode, "").add(query.size, size, 0.0)
@@ -255,10 +266,16 @@ class Prometheus(Plugin):
         """The series of a query; made when its labels are seen first."""
         server, transport, family = query.server.label, query.transport, query.family
         qtype = TYPES.get(query.qtype, "other")
-        facts = server, zone, view, transport, family, qtype, query.do, rcode, plugin
+        return self._series_of(server, zone, view, transport, family, qtype, query.do, rcode, plugin)
+
+    def _series_of(
+        self, server: str, zone: str, view: str, transport: str, family: int, qtype: str, do: bool, rcode: int,
+        plugin: str,
+    ) -> _Series:  # fmt: skip
+        facts = server, zone, view, transport, family, qtype, do, rcode, plugin
         series = self._series.get(facts)
         if series is None:
             number = "1" if family == 4 else "2"
-            labels = _Labels(server, zone, view, transport, number, qtype, query.do, rcode_name(rcode), plugin)
+            labels = _Labels(server, zone, view, transport, number, qtype, do, rcode_name(rcode), plugin)
             series = self._series[facts] = _Series(self._families, labels)
         return series

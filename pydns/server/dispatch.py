@@ -31,6 +31,7 @@ from pydns.dns.edns import DO, MIN_SIZE, Edns, OptionCode
 from pydns.dns.message import Denial, Message, Question, Replay, new, pack, parse, uncompressed_size
 from pydns.dns.name import is_below, labels, suffixes, tail
 from pydns.dns.types import OPCODE_MASK, RCODE_MASK, Class, Flag, Rcode, Type
+from pydns.errand import Errand
 from pydns.log import Log
 from pydns.plugin import Address, Counts, Dropped, Failure, Plugin, Process, Query, Serve, Settings
 from pydns.server.accept import Rejected, accept
@@ -88,8 +89,13 @@ class Dispatcher:
         self._denies_alike = cache(self._ask_denies_alike)
         self._panics = self.process.metrics.counter("panics_total", "A metrics that counts the number of panics.")
 
-    async def handle(self, data: bytes, client: Address, local: Address, transport: str, turn: int = 0) -> Reply | None:
-        """Answer one message; None where nothing is to be sent.  Raises nothing.  ``turn`` is `Query.turn`."""
+    async def handle(
+        self, data: bytes, client: Address, local: Address, transport: str, turn: int = 0, errand: Errand | None = None
+    ) -> Reply | None:
+        """Answer one message; None where nothing is to be sent.  Raises nothing.
+
+        ``turn`` and ``errand`` are those of `Query`.
+        """
         try:
             message = accept(data)
         except Rejected as rejected:
@@ -101,6 +107,9 @@ class Dispatcher:
             return None
         query = Query(message, client, local, transport, self, size=len(data), received=self.process.clock())
         query.turn = turn
+        if errand is not None:
+            query.errand = errand
+            query.received = errand.received
         return await self._reply(query)
 
     async def _reply(self, query: Query) -> Reply | None:
@@ -163,7 +172,7 @@ class Dispatcher:
 
     def _chain(self, query: Query) -> Chain | None:
         """The chain of rule 4; its zone is noted in ``query``."""
-        zone = self._longest(query.name)
+        zone = self.zone_of(query.name)
         if zone is None:
             return None
         if query.qtype == Type.DS:
@@ -171,7 +180,8 @@ class Dispatcher:
         query.zone = zone
         return self.zones[zone]
 
-    def _longest(self, name: str) -> str | None:
+    def zone_of(self, name: str) -> str | None:
+        """The longest zone around ``name`` (lower-case)."""
         if not self._depth:
             return "." if self.zones else None
         for zone in suffixes(tail(name, self._depth)):

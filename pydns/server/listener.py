@@ -6,11 +6,12 @@ and go above it (`endpoint`); it knows neither sockets nor plugins.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
+from pydns.errand import Errand
 from pydns.plugin import Address, Settings
 from pydns.server.dispatch import Dispatcher
+from pydns.server.errands import Errands, Send
 from pydns.server.packet_cache import PacketCache, Ticket, new_turn
 from pydns.server.task_pool import TaskPool
 
@@ -19,11 +20,9 @@ MAX_IN_FLIGHT = 10_000
 STOP_TIMEOUT = 5.0
 """Seconds that queries get to end when their listener stops."""
 
-Send = Callable[[bytes | None], object]
-
 
 class Listener:
-    """Answers what arrives on one address.  ``remember`` is whether there are packet caches."""
+    """Answers what arrives on one address.  ``remember`` is whether there are packet caches, and short ways."""
 
     def __init__(self, dispatcher: Dispatcher, *, remember: bool = True, max_in_flight: int = MAX_IN_FLIGHT) -> None:
         self.dispatcher = dispatcher
@@ -31,6 +30,7 @@ class Listener:
         self._max_in_flight = max_in_flight
         self._caches: dict[tuple[str, int], PacketCache] = {}
         self._pool = TaskPool()
+        self._errands = Errands(dispatcher, self._pool, self._go_on)
         metrics = dispatcher.process.metrics
         self._shed = metrics.counter("shed_dropped_total", "Counter of dropped queries.", ("server", "reason"))
 
@@ -60,12 +60,20 @@ class Listener:
             self._shed.labels(self.dispatcher.label, "in_flight").inc()
             send(None)
             return
+        if transport == "udp" and self._remember and self._errands.take(data, client, local, send):
+            return
         self._pool.run(self._serve(data, client, local, transport, send))
 
-    async def _serve(self, data: bytes, client: Address, local: Address, transport: str, send: Send) -> None:
+    def _go_on(self, errand: Errand) -> None:
+        """Have the chain answer what was begun the short way."""
+        self._pool.run(self._serve(errand.data, errand.client, errand.local, "udp", errand.send, errand))
+
+    async def _serve(
+        self, data: bytes, client: Address, local: Address, transport: str, send: Send, errand: Errand | None = None
+    ) -> None:
         cache = self.cache(transport, 6 if ":" in client[0] else 4)
         ticket = Ticket(0, new_turn()) if cache is None else cache.ticket(data)
-        reply = await self.dispatcher.handle(data, client, local, transport, ticket.turn)
+        reply = await self.dispatcher.handle(data, client, local, transport, ticket.turn, errand)
         if reply is None:
             send(None)
             return
@@ -75,11 +83,13 @@ class Listener:
 
     def cancel(self) -> None:
         """Leave the queries in flight without a reply."""
+        self._errands.cancel()
         self._pool.cancel()
 
     async def finish(self) -> None:
         """Let the queries in flight end, for `STOP_TIMEOUT` seconds at most, and forget what was remembered."""
         await self._pool.finish(STOP_TIMEOUT)
+        self._errands.cancel()
         process = self.dispatcher.process
         for cache in self._caches.values():
             cache.clear()

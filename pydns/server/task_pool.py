@@ -41,7 +41,7 @@ class TaskPool:
 
     def __init__(self) -> None:
         self.in_flight = 0
-        """Coroutines that have not ended yet."""
+        """Coroutines that have not ended yet, and what has come in by `enter`."""
         self._ready: deque[Work] = deque()
         self._aside: dict[Work, Arrival[Any]] = {}
         self._idle: list[asyncio.Future[None]] = []
@@ -92,10 +92,10 @@ class TaskPool:
         try:
             wait = coroutine.send(None)
         except StopIteration:
-            self._ended()
+            self.leave()
             return _NOTHING
         except BaseException:
-            self._ended()
+            self.leave()
             raise
         if not isinstance(wait, Arrival):
             return wait
@@ -107,7 +107,7 @@ class TaskPool:
         try:
             await _rest(coroutine, wait)
         finally:
-            self._ended()
+            self.leave()
 
     def _put_aside(self, coroutine: Work, arrival: Arrival[Any]) -> None:
         arrival._asyncio_future_blocking = False  # said to whoever awaits it that it was taken notice of
@@ -120,7 +120,12 @@ class TaskPool:
             if not self._relaying:
                 self._relay()
 
-    def _ended(self) -> None:
+    def enter(self) -> None:
+        """Count something else that is in flight, until it is to `leave`."""
+        self.in_flight += 1
+
+    def leave(self) -> None:
+        """Count one less."""
         self.in_flight -= 1
         if not self.in_flight and self._empty is not None and not self._empty.done():
             self._empty.set_result(None)
@@ -143,7 +148,7 @@ class TaskPool:
             arrival.cancel()
         for coroutine in (*self._aside, *self._ready):
             coroutine.close()
-            self._ended()
+            self.leave()
         self._aside.clear()
         self._ready.clear()
         for task in self._tasks:

@@ -15,7 +15,7 @@ from pydns.dns.message import Message, Question
 from pydns.upstream.deadlines import Deadlines
 from pydns.upstream.settings import Settings
 from pydns.upstream.tcp import TcpPool
-from pydns.upstream.udp import Ids, UdpPool, UdpSocket
+from pydns.upstream.udp import Ids, UdpPool, UdpSocket, Wait
 
 PROBE_TIMEOUT = 1.0
 """Seconds that a health probe waits for its reply."""
@@ -56,6 +56,13 @@ class Upstream:
         if transport == "udp":
             return self._udp.ask(wire, question, limit)
         return self._tcp.ask(wire)
+
+    def send(self, tail: bytes, wait: Wait) -> None:
+        """Send a query over UDP, ``tail`` being all but its ID; ``wait`` is offered what comes.
+
+        Raises ExchangeError.
+        """
+        self._udp.send(tail, wait)
 
     async def probe(self, wire: bytes, question: Question, transport: str) -> None:
         """Any reply at all within a second, on a socket of its own.  Raises ExchangeError."""

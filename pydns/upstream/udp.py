@@ -15,6 +15,7 @@ import random
 import socket
 from collections import deque
 from collections.abc import Callable
+from typing import Protocol
 
 from pydns.address import Address
 from pydns.dns.message import HEADER, MAX_MESSAGE, Message, Question
@@ -52,8 +53,26 @@ class Ids:
         return self._octets[at : at + 2]
 
 
+class Wait(Protocol):
+    """What waits for a reply: the ``ident`` that its query left with, in octets, and the ``socket``."""
+
+    ident: bytes
+    socket: UdpSocket
+
+    def done(self) -> bool: ...
+
+    def offer(self, data: bytes) -> bool:
+        """Whether ``data`` is the reply, which is then taken."""
+
+    def fail(self, error: ExchangeError) -> None:
+        """No reply will come."""
+
+    def expire(self) -> None:
+        """Nothing came in time."""
+
+
 class UdpWait(Arrival[Message]):
-    """A query under way.
+    """A query that somebody awaits.
 
     ``question`` is what was asked, ``asked`` its octets, ``ident`` the ID that left and ``own`` the query's own one in
     octets, ``limit`` the octets that a reply may have.
@@ -67,6 +86,13 @@ class UdpWait(Arrival[Message]):
     own: bytes
     question: Question
     socket: UdpSocket
+
+    def offer(self, data: bytes) -> bool:
+        """See `Wait`."""
+        reply = read_datagram(self.own + data[2:], self.question, self.limit, self.asked)
+        if reply is not None:
+            self.bring(reply)
+        return reply is not None
 
     def expire(self) -> None:
         """Nothing came in time."""
@@ -96,7 +122,7 @@ class UdpSocket:
         self._deadlines = deadlines
         self._ids = ids
         self._spent = spent
-        self._waits: dict[bytes, UdpWait] = {}
+        self._waits: dict[bytes, Wait] = {}
         self._retired = False
         self.uses = 0
         self._socket = _connected(address, settings.source)
@@ -104,28 +130,33 @@ class UdpSocket:
         self._loop.add_reader(self._socket.fileno(), self._readable)
 
     def ask(self, wire: bytes, question: Question, limit: int) -> UdpWait:
-        """Wait for the reply to a query, which leaves with another ID."""
-        self.uses += 1
-        ident = self._ids.take()
-        while ident in self._waits:
-            ident = self._ids.take()
-        self._send(ident + wire[2:])
-        wait = self._waits[ident] = UdpWait(loop=self._loop)
-        wait.socket = self
-        wait.ident = ident
+        """Send a query, whose reply is to be awaited."""
+        wait = UdpWait(loop=self._loop)
         wait.own = wire[:2]
         wait.question = question
         wait.asked = wire[HEADER.size : HEADER.size + 4 + len(to_wire(question.name))]
         wait.limit = limit
-        self._deadlines.add(wait)
+        self.send(wire[2:], wait)
         return wait
 
-    def forget(self, wait: UdpWait) -> None:
+    def send(self, tail: bytes, wait: Wait) -> None:
+        """Send a query of which ``tail`` is all but the ID, and offer ``wait`` what comes."""
+        self.uses += 1
+        ident = self._ids.take()
+        while ident in self._waits:
+            ident = self._ids.take()
+        self._send(ident + tail)
+        wait.ident = ident
+        wait.socket = self
+        self._waits[ident] = wait
+        self._deadlines.add(wait)
+
+    def forget(self, wait: Wait) -> None:
         """Wait for this reply no longer."""
         if self._waits.pop(wait.ident, None) is not None and self._retired and not self._waits:
             self._close()
 
-    def lose(self, wait: UdpWait, why: str) -> None:
+    def lose(self, wait: Wait, why: str) -> None:
         """A query failed; its socket is used no more."""
         self._loop.call_soon(self._spent, self)
         self.forget(wait)
@@ -163,12 +194,8 @@ class UdpSocket:
 
     def _received(self, data: bytes) -> None:
         wait = self._waits.get(data[:2])
-        if wait is None:
-            return
-        reply = read_datagram(wait.own + data[2:], wait.question, wait.limit, wait.asked)
-        if reply is not None:
+        if wait is not None and wait.offer(data):
             self.forget(wait)
-            wait.bring(reply)
 
     def _fail(self, why: str) -> None:
         """The upstream's host says that nobody listens: that concerns every query sent."""
@@ -217,6 +244,15 @@ class UdpPool:
         taken = self._take()
         try:
             return taken.ask(wire, question, limit)
+        except ExchangeError:
+            self._drop(taken)
+            raise
+
+    def send(self, tail: bytes, wait: Wait) -> None:
+        """Send a query of which ``tail`` is all but the ID, and offer ``wait`` what comes.  Raises ExchangeError."""
+        taken = self._take()
+        try:
+            taken.send(tail, wait)
         except ExchangeError:
             self._drop(taken)
             raise

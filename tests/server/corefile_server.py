@@ -52,11 +52,12 @@ class CorefileServer:
         self.clock = clock
         self.process = Process(metrics=Metrics(), http=HttpListeners(), clock=clock, wall=clock)
         instance = build.build(parse(corefile, environ={}, plugins=ORDER), self.process)
+        self.plugins = instance.plugins
         self.listener = instance.listeners["", 53]
         self.cache: PacketCache | None = self.listener.cache("udp", 4) if remember else None
         self.listener._remember = remember
         self.stores: list[Store] = []
-        for plugin in instance.plugins:
+        for plugin in self.plugins:
             if isinstance(plugin, Kubernetes):
                 self._fill(plugin.store, objects)
 

@@ -12,25 +12,33 @@ Sections = tuple[tuple[RR, ...], tuple[RR, ...], tuple[RR, ...]]
 
 
 class Item:
-    """A stored reply: ``reply`` with the flags that it came with.  ``ttl`` is the seconds it lasts from ``now``.
+    """A stored reply, with the flags that it came with; ``ttl`` is the seconds that it lasts from ``now``.
 
-    The records keep the spelling in which they came, and AA is as it was, but clear for what *forward* brought: a copy
-    is not the authority's word (RFC 1035 section 4.1.1).
+    The records keep the spelling in which they came.
     """
 
     __slots__ = ("_sections", "_shown", "flags", "hits", "last_hit", "rcode", "refreshing", "retry_at", "stored", "ttl")
 
-    def __init__(self, reply: Message, flags: int, ttl: int, now: float) -> None:
-        self.rcode = reply.rcode
-        self.flags = flags & _KEPT & ~(Flag.AA if reply.forwarded else 0)
+    def __init__(self, rcode: int, flags: int, sections: Sections, ttl: int, now: float) -> None:
+        self.rcode = rcode
+        self.flags = flags & _KEPT
         self.ttl = ttl
         self.stored = now
         self.hits = 0
         self.last_hit = now
         self.refreshing = False
         self.retry_at = 0.0
-        self._sections: Sections = (reply.answer, reply.authority, reply.additional)
+        self._sections = sections
         self._shown = ttl
+
+    @classmethod
+    def of(cls, reply: Message, flags: int, ttl: int, now: float) -> Item:
+        """The item of ``reply``.  AA is as in ``flags``, but clear for what *forward* brought: a copy is not the
+        authority's word (RFC 1035 section 4.1.1).
+        """
+        if reply.forwarded:
+            flags &= ~Flag.AA
+        return cls(reply.rcode, flags, (reply.answer, reply.authority, reply.additional), ttl, now)
 
     def left(self, now: float) -> int:
         """Whole seconds until the reply has expired; 0 or less when it has."""

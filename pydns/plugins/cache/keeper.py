@@ -5,9 +5,10 @@ Every record of a reply leaves with one TTL, kept or not: the lowest one within 
 
 from __future__ import annotations
 
-from pydns.dns.message import Message, new
+from pydns.dns.message import RR, Message, new
 from pydns.dns.name import longest_zone
-from pydns.dns.types import Flag
+from pydns.dns.types import Class, Flag, Rcode
+from pydns.errand import Errand
 from pydns.plugin import Process, Query
 from pydns.plugins.cache.classify import Kind, classify, is_about, is_storable, lowest_ttl
 from pydns.plugins.cache.counters import KINDS, Counters
@@ -43,13 +44,31 @@ class Keeper:
         where = DENIAL if kind in (Kind.DENIAL, Kind.FAILURE) else SUCCESS
         if self._disabled[where] and in_zones(query.name, self._disabled[where]):
             return shown, None
-        item = Item(shown, reply.flags, ttl, self._process.clock())
+        item = Item.of(shown, reply.flags, ttl, self._process.clock())
         if refreshes and where == SUCCESS and self._store.forget_denial(key):
             counters.sizes[DENIAL] = self._store.size(DENIAL)
+        self._put(where, key, item, counters)
+        return shown, item
+
+    def keep_plain(self, errand: Errand, counters: Counters) -> None:
+        """The same for a plain reply: its TTL is set, and it is kept."""
+        least, most = self._success_bounds
+        errand.ttl = ttl = min(max(errand.ttl, least), most)
+        if ttl <= 0 or (self._disabled[SUCCESS] and in_zones(errand.name, self._disabled[SUCCESS])):
+            return
+        record = new(RR, (errand.qname, errand.shape.qtype, ttl, errand.rdata, Class.IN))
+        flags = errand.flags & ~Flag.AA
+        self._put(
+            SUCCESS,
+            (errand.name, *errand.shape.key),
+            Item(Rcode.NOERROR, flags, ((record,), (), ()), ttl, errand.now),
+            counters,
+        )
+
+    def _put(self, where: str, key: Key, item: Item, counters: Counters) -> None:
         if evicted := self._store.put(where, key, item):
             counters.evictions[where].inc(evicted)
         counters.sizes[where] = self._store.size(where)
-        return shown, item
 
     def _ttl(self, reply: Message, kind: Kind) -> int:
         if kind is Kind.FAILURE:

@@ -72,7 +72,9 @@ from math import ceil
 
 from pydns.dns.message import Message, Replay
 from pydns.dns.name import is_below
+from pydns.dns.plain import Shape
 from pydns.dns.types import Flag
+from pydns.errand import Errand, Passes
 from pydns.plugin import Block, Plugin, Query
 from pydns.plugins.cache.counters import KINDS, Counters
 from pydns.plugins.cache.keeper import Keeper, in_zones
@@ -81,12 +83,13 @@ from pydns.plugins.cache.refresh import Refresher, asking
 from pydns.plugins.cache.store import Found, Key, Store
 
 
-class Cache(Plugin):
+class Cache(Passes, Plugin):
     """Serves what is kept, and asks below for the rest."""
 
     name = "cache"
     options = CacheOptions
     replay_safe = True
+    keeps = True
 
     def __init__(self, block: Block, conf: CacheOptions) -> None:
         super().__init__(block, conf)
@@ -119,10 +122,10 @@ class Cache(Plugin):
     async def serve(self, query: Query) -> Message:
         if not self._is_for_all and not in_zones(query.name, self._zones):
             return await self.next(query)
-        counters = self._counters_of(query)
+        counters = self._counters_of(query.server.label, query.view)
         counters.requests.inc()
         key: Key = query.name, query.qtype, query.qclass, query.do, bool(query.message.flags & Flag.CD)
-        found = self._store.find(key)
+        found = self._store.find(key) if query.errand is None else None
         if found is None:
             counters.misses.inc()
             return await self._ask_below(query, key, counters)
@@ -130,6 +133,18 @@ class Cache(Plugin):
         if found.item.left(self._clock()) <= 0:
             return await self._serve_stale(query, key, found, counters)
         return self._serve_fresh(query, key, found, counters)
+
+    def ahead(self, name: str, shape: Shape) -> bool:
+        """Whether the reply is not kept here, but would be."""
+        if not self._is_for_all and not in_zones(name, self._zones):
+            return False
+        return self._store.find((name, *shape.key)) is None
+
+    def back(self, errand: Errand) -> None:
+        counters = self._counters_of(errand.home.label, "")
+        counters.requests.inc()
+        counters.misses.inc()
+        self._keeper.keep_plain(errand, counters)
 
     async def _ask_below(self, query: Query, key: Key, counters: Counters) -> Message:
         """What is kept is not replayed from here: the flags of a hit are others, and it counts as one.
@@ -178,8 +193,8 @@ class Cache(Plugin):
             counted.append(lambda times: item.count(self._clock(), times, self._prefetch.gap))
         return Replay(item.next_tick(self._clock()), counters=tuple(counted))
 
-    def _counters_of(self, query: Query) -> Counters:
-        where = (query.server.label, query.view)
+    def _counters_of(self, server: str, view: str) -> Counters:
+        where = server, view
         counters = self._counters.get(where)
         if counters is None:
             counters = self._counters[where] = Counters(self.process.metrics, where[0], self._label, where[1])

@@ -67,6 +67,8 @@ Over UDP eight sockets take turns, and are replaced after 128 queries, so hits a
 from __future__ import annotations
 
 from pydns.dns.message import Message
+from pydns.dns.types import Rcode
+from pydns.errand import Errand
 from pydns.plugin import Block, Plugin, Query
 from pydns.plugins.forward.options import ForwardOptions
 from pydns.plugins.forward.stanza import Stanza
@@ -106,3 +108,14 @@ class Forward(Plugin):
             if stanza is last or not stanza.passes(reply):
                 return reply
         return await self.next(query)
+
+    def run(self, errand: Errand) -> bool:
+        """See `pydns.errand.Sends`."""
+        for stanza in self._stanzas:
+            if stanza.takes(errand.name):
+                return stanza.run(errand)
+        return False
+
+    def back(self, errand: Errand) -> None:
+        """See `pydns.errand.Sends`."""
+        errand.target.took(errand.now - errand.received, Rcode.NOERROR)

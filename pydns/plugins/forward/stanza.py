@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from itertools import chain
 
 from pydns.dns.message import Message, pack
 from pydns.dns.name import is_below
 from pydns.dns.types import Flag, Rcode
+from pydns.errand import Errand
 from pydns.plugin import Failure, Process, Query
 from pydns.plugins.forward.options import ForwardOptions
 from pydns.plugins.forward.target import Counters, Target
@@ -44,6 +46,10 @@ class Stanza:
         self._clock = process.clock
         self._policy: Policy[Target] = make_policy(conf.policy, self._random)
         self._under_way = 0
+        self._is_plain = not (
+            noting or conf.next or conf.next_on_nodata or conf.force_tcp or conf.max_concurrent
+            or conf.failfast_all_unhealthy_upstreams
+        )  # fmt: skip
         self._takes_all = conf.zone == "." and not conf.excepted
         self.targets: list[Target] = []
 
@@ -84,19 +90,32 @@ class Stanza:
         finally:
             self._under_way -= 1
 
+    def run(self, errand: Errand) -> bool:
+        """Send a query to the first upstream, if a plain reply is the last word here."""
+        if not self._is_plain:
+            return False
+        errand.order = self._order()
+        errand.target = next(errand.order)
+        try:
+            errand.target.upstream.send(errand.going(), errand)
+        except ExchangeError as error:
+            errand.fail(error)
+        return True
+
     async def _try_targets(self, query: Query) -> Message:
+        errand, query.errand = query.errand, None
         attempts = self._conf.max_connect_attempts
         if attempts is None:
             attempts = ATTEMPTS * len(self.targets)
-        started = self._clock()
+        started = self._clock() if errand is None else errand.received
         wire = _asked(query)
         why = NO_HEALTHY
         failures = failovers = 0
-        for target in self._order():
+        for target in self._order() if errand is None else chain((errand.target,), errand.order):
             try:
-                reply = await self._ask_target(target, query, wire)
+                reply = await self._ask_target(target, query, wire, errand)
             except ExchangeError as error:
-                why = str(error)
+                errand, why = None, str(error)
                 target.failed()
                 failures += 1
                 if failures == attempts or self._clock() >= started + DEADLINE:
@@ -105,6 +124,7 @@ class Stanza:
                 continue
             if reply.rcode not in self._conf.failover:
                 return reply
+            errand = None
             failovers += 1
             if failovers == len(self.targets):
                 return reply
@@ -125,12 +145,16 @@ class Stanza:
                     yield self._random.choice(self.targets)
                 return
 
-    async def _ask_target(self, target: Target, query: Query, wire: bytes) -> Message:
+    async def _ask_target(self, target: Target, query: Query, wire: bytes, errand: Errand | None) -> Message:
+        """The reply of one upstream: that which ``errand`` has brought, or else it is asked."""
         if self._noting:
             query.metadata["forward/upstream"] = target.upstream.__str__
-        started = self._clock()
         transport = self._transport(query)
-        reply = await target.upstream.ask(wire, query.question, transport, query.max_size)
+        if errand is not None:
+            started, reply = errand.received, errand.take_outcome()
+        else:
+            started = self._clock()
+            reply = await target.upstream.ask(wire, query.question, transport, query.max_size)
         if self._conf.prefer_udp and transport == "udp" and reply.truncated:
             reply = await target.upstream.ask(wire, query.question, "tcp", query.max_size)
         target.took(self._clock() - started, reply.rcode)

@@ -73,7 +73,9 @@ from typing import ClassVar, Self
 from pydns.corefile.line import Line
 from pydns.dns.message import Denial, Message
 from pydns.dns.name import is_below, is_reverse, longest_zone
+from pydns.dns.plain import Shape
 from pydns.dns.types import Flag, Rcode, Type
+from pydns.errand import Passes
 from pydns.k8s.feed import FedSource, Feeder
 from pydns.k8s.source import Source, SourceError
 from pydns.k8s.store import Change
@@ -92,7 +94,7 @@ LOG_EVERY = 0.5
 TRANSFERS = (Type.AXFR, Type.IXFR)
 
 
-class Kubernetes(Plugin):
+class Kubernetes(Passes, Plugin):
     """``source`` is where the objects come from, by default what command line and Corefile say."""
 
     name = "kubernetes"
@@ -183,6 +185,10 @@ class Kubernetes(Plugin):
     def _publish(self, change: Change) -> None:
         self.answers.apex.follow(self.process.clock())
         self.process.changes.publish(self._tags.of(change))
+
+    def ahead(self, name: str, shape: Shape) -> bool:
+        """Also some that it would pass on are kept back: their names end in the same letters."""
+        return not name.endswith(self.zones)
 
     async def serve(self, query: Query) -> Message:
         zone = longest_zone(query.name, self.zones)

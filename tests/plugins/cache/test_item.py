@@ -14,7 +14,7 @@ REPLY = QUERY.reply(
 
 
 def item(ttl: int = 30) -> Item:
-    return Item(REPLY, 0, ttl, 1000.0)
+    return Item.of(REPLY, 0, ttl, 1000.0)
 
 
 @pytest.mark.parametrize(

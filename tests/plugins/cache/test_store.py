@@ -10,7 +10,7 @@ from tests.support import Clock, make_query
 
 
 def item(ttl: int = 30, rcode: int = 0, now: float = 1000.0) -> Item:
-    return Item(make_query("www.example.org. A").reply(rcode), 0, ttl, now)
+    return Item.of(make_query("www.example.org. A").reply(rcode), 0, ttl, now)
 
 
 def key(name: str = "www.example.org.") -> Key:

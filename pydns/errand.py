@@ -1,0 +1,164 @@
+"""A plain query on the short way to another server and back.
+
+Queries for another server pass the same links, leave, wait, and pass the links again.  With a plain query and a plain
+reply (`pydns.dns.plain`) each link does next to nothing, so they are not called as a chain but asked one by one:
+
+1. The chain is the definition.  An errand comes to what the chain would come to, or is given up.
+2. Ahead, each link says whether `serve` would just pass the query on (`Passes.ahead`).  Nothing is changed or counted.
+3. The link that asks other servers sends the query (`Sends.run`).
+4. When a plain reply comes, each link counts and keeps it, the last one first (`Passes.back`).
+5. When anything else comes, a reply or an error, the errand is given up: the chain gets the query from its first link
+   on, and the link that sent it takes what has come as the outcome of its first try.
+
+It knows no plugin by name, and no socket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from pydns.dns.message import HEADER, Message, Question
+from pydns.dns.plain import Shape, parse_plain
+from pydns.upstream.reply import ExchangeError, read_datagram
+
+Hook = Callable[["Errand"], Any]
+
+
+class Home(Protocol):
+    """Where errands begin and end."""
+
+    label: str
+    """CoreDNS's server label."""
+
+    def finish(self, errand: Errand) -> None:
+        """A plain reply is there."""
+
+    def give_up(self, errand: Errand) -> None:
+        """The chain must go on with what has come."""
+
+
+class Errand:
+    """One query of ``client`` under way, and what waits for its reply.
+
+    ``name`` is lower-case, ``zone`` the block's zone that matched, ``received`` and ``now`` clock readings in seconds
+    at the query and at the reply.  ``ttl``, ``rdata`` and ``flags`` are those of a plain reply.  ``target`` is the
+    server that was asked, ``order`` has those to be tried after it, ``outcome`` is what has come of it where the errand
+    is given up.
+    """
+
+    __slots__ = (
+        "asked", "backs", "client", "data", "flags", "home", "ident", "local", "name", "now", "order", "outcome",
+        "over", "qname", "rdata", "received", "send", "shape", "socket", "target", "ttl", "zone",
+    )  # fmt: skip
+
+    ident: bytes
+    socket: Any
+    target: Any
+    order: Iterator[Any]
+    now: float
+    ttl: int
+    rdata: bytes
+    flags: int
+
+    def __init__(
+        self, data: bytes, qname: str, name: str, end: int, shape: Shape, client: tuple[str, int],
+        local: tuple[str, int], send: Callable[[bytes | None], object], home: Home, received: float, zone: str,
+        backs: tuple[Hook, ...],
+    ) -> None:  # fmt: skip
+        self.data = data
+        self.qname = qname
+        self.name = name
+        self.asked = data[HEADER.size : end + 4]
+        self.shape = shape
+        self.client = client
+        self.local = local
+        self.send = send
+        self.home = home
+        self.received = received
+        self.zone = zone
+        self.backs = backs
+        self.over = False
+        self.outcome: Message | ExchangeError | None = None
+
+    @property
+    def family(self) -> int:
+        """4 or 6: the client's address family."""
+        return 6 if ":" in self.client[0] else 4
+
+    @property
+    def reply_size(self) -> int:
+        """Octets of the reply without name compression and OPT."""
+        return HEADER.size + 2 * len(self.asked) + 6 + len(self.rdata)
+
+    def going(self) -> bytes:
+        """The query behind its ID as it goes to another server."""
+        return self.shape.asking + self.data[4:]
+
+    def reply(self) -> bytes:
+        """What the client gets."""
+        return self.shape.reply(self.data[:2], self.flags, self.asked, self.ttl, self.rdata)
+
+    def done(self) -> bool:
+        return self.over
+
+    def offer(self, data: bytes) -> bool:
+        """Take ``data`` from the server that was asked, if it is the reply."""
+        plain = parse_plain(data, self.asked, self.shape)
+        if plain is not None:
+            self.over = True
+            self.flags, self.ttl, self.rdata = plain
+            self.home.finish(self)
+            return True
+        question = Question(self.qname, self.shape.qtype)
+        reply = read_datagram(self.data[:2] + data[2:], question, self.shape.limit, self.asked)
+        if reply is not None:
+            self._give_up(reply)
+        return reply is not None
+
+    def fail(self, error: ExchangeError) -> None:
+        """No reply will come."""
+        if not self.over:
+            self._give_up(error)
+
+    def expire(self) -> None:
+        """Nothing came in time."""
+        self.socket.lose(self, "i/o timeout")
+
+    def _give_up(self, outcome: Message | ExchangeError) -> None:
+        self.over = True
+        self.outcome = outcome
+        self.home.give_up(self)
+
+    def take_outcome(self) -> Message:
+        """What has come, once.  Raises ExchangeError."""
+        outcome, self.outcome = self.outcome, None
+        assert outcome is not None
+        if isinstance(outcome, ExchangeError):
+            raise outcome
+        return outcome
+
+
+class Passes:
+    """A link that errands may pass."""
+
+    keeps: ClassVar[bool] = False
+    """Whether it is a cache: such a link asks for AD, and ends what others say in OPT."""
+
+    def ahead(self, name: str, shape: Shape) -> bool:
+        """Whether `serve` would just pass on a query of ``shape`` for ``name`` (lower-case)."""
+        return True
+
+    def back(self, errand: Errand) -> None:
+        """Do what `serve` would do with a plain reply."""
+
+
+@runtime_checkable
+class Sends(Protocol):
+    """A link that asks other servers."""
+
+    def run(self, errand: Errand) -> bool:
+        """Send the query, if its reply may then go back as it is; False where nothing was done."""
+
+    def back(self, errand: Errand) -> None:
+        """Count a plain reply."""
