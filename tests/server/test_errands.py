@@ -260,3 +260,18 @@ async def test_errands_count_among_the_queries_in_flight() -> None:
             server.listener.submit(packet(f"{number}.example.org. A"), CLIENT, LOCAL, "udp", sent.append)
         assert (sent, under_way(server.listener)) == ([None], 2)
         server.listener.cancel()
+
+
+@pytest.mark.parametrize("records", [(A.format(60),), (A.format(60), A.format(30))], ids=["plain", "not plain"])
+async def test_the_same_name_twice_at_once_is_missed_twice(records: tuple[str, ...]) -> None:
+    counts = []
+    for remember in (True, False):
+        async with scripted_upstream(silent) as upstream, serving(upstream.address, remember=remember) as server:
+            asking = [asyncio.ensure_future(server.ask_chain(packet(WWW))) for _ in range(2)]
+            await upstream.heard(2)
+            for position, (transport, query) in enumerate(upstream.asked):
+                upstream.late(saying(*records)(query, transport)[0], position)
+            await asyncio.gather(*asking)
+            counts.append([line.replace(str(upstream.address), "UPSTREAM") for line in counted(server)])
+    assert counts[0] == counts[1]
+    assert any(line.startswith("coredns_cache_misses_total") and line.endswith(" 2.0") for line in counts[0])
