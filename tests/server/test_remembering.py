@@ -165,6 +165,57 @@ COREFILES = {
 }
 
 
+def web(*addresses: str) -> Service:
+    return Service("n1", "web", "ClusterIP", addresses, ports=(HTTP,))
+
+
+def slice_of(*endpoints: Endpoint) -> EndpointSlice:
+    return EndpointSlice("n1", "s1", "web", "IPv4", endpoints, (HTTP,))
+
+
+ONE, OTHER = Endpoint("10.0.0.1", hostname="aa"), Endpoint("10.0.0.2", hostname="bb")
+CHANGES: tuple[tuple[bool, Object], ...] = (
+    (True, web("10.0.0.1")),
+    (True, web("10.0.0.2")),
+    (True, web("fd00::1")),
+    (True, web("None")),
+    (True, slice_of(ONE)),
+    (True, slice_of(OTHER)),
+    (False, Namespace("n1")),
+    (True, Namespace("n1")),
+    (False, slice_of(OTHER)),
+    (True, Pod("n1", "p", "10.0.0.1")),
+    (False, Pod("n1", "p", "10.0.0.1")),
+    (False, web("None")),
+)
+"""Each makes another answer right for one of the questions.
+
+No answer has two addresses, which may come in any order.
+"""
+QUESTIONS = [
+    written(name, qtype, Flag.RD, 1, None)
+    for name, *qtypes in (
+        (f"web.n1.svc.{Z}", Type.A, Type.AAAA, Type.SRV),
+        (f"aa.web.n1.svc.{Z}", Type.A),
+        (f"n1.svc.{Z}", Type.A),
+        (f"10-0-0-1.n1.pod.{Z}", Type.A),
+        ("1.0.0.10.in-addr.arpa.", Type.PTR),
+        ("2.0.0.10.in-addr.arpa.", Type.PTR),
+    )
+    for qtype in qtypes
+]
+REMEMBERED = 5
+"""Times that all is asked until nothing more is remembered of it."""
+
+
+@pytest.mark.parametrize("corefile", COREFILES.values(), ids=COREFILES)
+async def test_after_each_change_the_answer_is_the_new_one(corefile: str) -> None:
+    script: list[Step] = []
+    for change in CHANGES:
+        script += [*QUESTIONS * REMEMBERED, change]
+    await run(corefile, [*script, *QUESTIONS])
+
+
 @pytest.mark.parametrize("corefile", COREFILES.values(), ids=COREFILES)
 @settings(max_examples=60, deadline=None)
 @given(script=st.lists(steps, min_size=20, max_size=60))
