@@ -21,6 +21,7 @@ from math import inf
 from struct import Struct, error
 from typing import NamedTuple
 
+from pydns.dns.compression import Pointers, pointers_into, write_records
 from pydns.dns.edns import Edns, parse_options
 from pydns.dns.name import from_wire, note_wire, to_wire
 from pydns.dns.rdata import LAYOUTS, Layout
@@ -30,8 +31,6 @@ HEADER = Struct("!HHHHHH")
 MAX_MESSAGE = 65535
 _QUESTION = Struct("!HH")
 _RR = Struct("!HHIH")
-_POINTER_LIMIT = 0x4000
-
 
 new = tuple.__new__
 """``new(Kind, fields)`` makes a named tuple of all its fields, in order, in half the time that ``Kind(*fields)`` takes,
@@ -233,8 +232,11 @@ def uncompressed_size(message: Message) -> int:
         if message.question is not None:
             size += len(to_wire(message.question.name)) + 4
         for section in (message.answer, message.authority, message.additional):
-            for record in section:
-                size += len(to_wire(record.name)) + 10 + len(record.rdata)
+            owner, head = "", 0
+            for name, _, _, rdata, _ in section:
+                if name is not owner:
+                    owner, head = name, len(to_wire(name)) + _RR.size
+                size += head + len(rdata)
     return size if message.edns is None else size + len(message.edns.pack())
 
 
@@ -327,25 +329,19 @@ def pack(message: Message, limit: int = MAX_MESSAGE) -> bytes:
     if packed is not None and len(packed.body) + HEADER.size <= room and packed.is_of(message):
         return _pack_known(message, packed, opt)
     question = message.question
-    out = bytearray(12)
-    offsets: dict[bytes, int] = {}
+    out = bytearray(HEADER.size)
+    pointers: Pointers = {}
     if question is not None:
         wire = to_wire(question.name)
-        _remember(offsets, wire, HEADER.size)
+        pointers = pointers_into(wire, HEADER.size)
         out += wire
         out += _QUESTION.pack(question.type, question.cls)
     flags = message.flags
     counts = [0, 0, 0]
     for section, records in enumerate((message.answer, message.authority, message.additional)):
-        for record in records:
-            start = len(out)
-            _pack_record(out, offsets, record)
-            if len(out) > room:
-                del out[start:]
-                flags |= Flag.TC
-                break
-            counts[section] += 1
-        if flags & Flag.TC and counts[section] < len(records):
+        counts[section] = written = write_records(out, pointers, records, room) if records else 0
+        if written < len(records):
+            flags |= Flag.TC
             break
     out += opt
     HEADER.pack_into(
@@ -361,70 +357,3 @@ def _pack_known(message: Message, packed: Packed, opt: bytes) -> bytes:
     additional = len(message.additional) + (message.edns is not None)
     header = HEADER.pack(message.id, word, 1, len(message.answer), len(message.authority), additional)
     return header + packed.body + opt
-
-
-def _pack_record(out: bytearray, offsets: dict[bytes, int], record: RR) -> None:
-    name, rrtype, ttl, rdata, cls = record
-    _pack_name(out, offsets, to_wire(name))
-    layout = LAYOUTS.get(rrtype)
-    if layout is None or not layout.compressible or not rdata:
-        out += _RR.pack(rrtype, cls, ttl, len(rdata))
-        if layout is not None and layout.names and rdata:
-            _remember_within(offsets, rdata, layout, len(out))
-        out += rdata
-        return
-    start = len(out)
-    out += _RR.pack(rrtype, cls, ttl, 0)
-    position = layout.prefix
-    out += rdata[:position]
-    for _ in range(layout.names):
-        end = _name_end(rdata, position)
-        _pack_name(out, offsets, rdata[position:end])
-        position = end
-    out += rdata[position:]
-    out[start + 8 : start + 10] = (len(out) - start - 10).to_bytes(2, "big")
-
-
-def _name_end(rdata: bytes, position: int) -> int:
-    """The offset behind the uncompressed name at ``position``."""
-    while length := rdata[position]:
-        position += length + 1
-    return position + 1
-
-
-def _pack_name(out: bytearray, offsets: dict[bytes, int], wire: bytes) -> None:
-    """Write a name, with a pointer for its longest suffix written before (suffixes match in their letter case)."""
-    known = offsets.get(wire)
-    if known is not None:
-        out += known.to_bytes(2, "big")
-        return
-    here = len(out)
-    position = 0
-    while length := wire[position]:
-        suffix = wire[position:]
-        known = offsets.get(suffix)
-        if known is not None:
-            out += wire[:position]
-            out += known.to_bytes(2, "big")
-            return
-        if here + position < _POINTER_LIMIT:
-            offsets[suffix] = 0xC000 | here + position
-        position += length + 1
-    out += wire
-
-
-def _remember(offsets: dict[bytes, int], wire: bytes, here: int) -> None:
-    """Note where each suffix of a name that is written in full stands, unless one stands before it or it is too far."""
-    position = 0
-    while (length := wire[position]) and here + position < _POINTER_LIMIT:
-        offsets.setdefault(wire[position:], 0xC000 | here + position)
-        position += length + 1
-
-
-def _remember_within(offsets: dict[bytes, int], rdata: bytes, layout: Layout, here: int) -> None:
-    """The same of names in rdata that is not compressed: SRV targets come again as owners in the additional section."""
-    position = layout.prefix
-    for _ in range(layout.names):
-        end = _name_end(rdata, position)
-        _remember(offsets, rdata[position:end], here + position)
-        position = end
