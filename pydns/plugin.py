@@ -29,7 +29,7 @@ from pydns import log
 from pydns.corefile.line import Findings
 from pydns.corefile.options import Options
 from pydns.dns.edns import MIN_SIZE, Edns
-from pydns.dns.message import MAX_MESSAGE, RR, Message, Question, Replay, new
+from pydns.dns.message import MAX_MESSAGE, RR, Message, Packed, Question, Replay, new
 from pydns.dns.types import OPCODE_MASK, Flag, Rcode
 from pydns.errand import Errand
 from pydns.metrics import Metrics
@@ -155,16 +155,18 @@ class Query:
         additional: Iterable[RR] = (),
         edns: Edns | None = None,
         replay: Replay | None = None,
+        packed: Packed | None = None,
     ) -> Message:
         """A reply to this query: ID, opcode, question, for QUERY also RD and CD (miekg/dns ``SetReply``).
 
         ``edns`` only where a plugin has something to say in it: the server adds the OPT record that the client is due.
+        ``packed`` where the octets are known; see there what it must name.
         """
         asked = self.message
         kept = _KEPT_OF_OTHERS if asked.flags & OPCODE_MASK else _KEPT_OF_QUERY
         word = Flag.QR | asked.flags & kept | flags
         sections = tuple(answer), tuple(authority), tuple(additional)
-        return new(Message, (asked.id, word, rcode, asked.question, *sections, edns, replay, False, None))
+        return new(Message, (asked.id, word, rcode, asked.question, *sections, edns, replay, False, packed))
 
     def with_message(self, message: Message) -> Query:
         """The same query with another message, for the links below."""

@@ -11,13 +11,13 @@ from collections.abc import Awaitable, Callable
 from pydns.dns.message import RR
 from pydns.dns.name import is_reverse, reverse_address
 from pydns.dns.rdata import txt
-from pydns.dns.types import Type
+from pydns.dns.types import Class, Type
 from pydns.k8s.store import Store
 from pydns.plugin import Query
 from pydns.plugins.kubernetes.apex import SERVER, Apex
 from pydns.plugins.kubernetes.consent import Tag, Tags, consent
 from pydns.plugins.kubernetes.external import External
-from pydns.plugins.kubernetes.memo import Memo
+from pydns.plugins.kubernetes.memo import Known, Memo
 from pydns.plugins.kubernetes.options import KubernetesOptions
 from pydns.plugins.kubernetes.qname import SERVICES, Name, parse
 from pydns.plugins.kubernetes.records import Asked, Outcome, absolute, addresses, pointers, service_records
@@ -46,6 +46,8 @@ class Answers:
         self._reverse = Reverse(store, self.tree, tags, primary, filtered=bool(options.namespaces), pod_names=pod_names)
         self._external = External(self._find_or_server, options.ttl)
         self._memo = Memo()
+        self.known = self._memo.get
+        """What became of a question the last time; kept for names in lower case alone, as nearly all come."""
         store.on_change(self._memo.forget)
         self._ttl = options.ttl
         self._zonal = options.zonal
@@ -62,10 +64,7 @@ class Answers:
         }
 
     async def to(self, asked: Asked, query: Query) -> Outcome:
-        """What becomes of a question."""
-        known = self._memo.get(asked.owner, asked.type)  # kept for names in lower case alone, as nearly all come
-        if known is not None:
-            return known
+        """What becomes of a question that is not `known`."""
         return await self._methods.get(asked.type, self._existence)(asked, query)
 
     def absence(self, zone: str, name: str) -> tuple[Tag, ...] | None:
@@ -103,18 +102,20 @@ class Answers:
         if any(item.type == Type.CNAME for item in found.items):
             return await self._external.follow(query, asked, found)
         outcome = Outcome(found.exists, consent(*found.tags), addresses(found.items, asked, self._ttl))
-        return self._kept(asked, found, outcome)
+        return self._kept(query, asked, found, outcome)
 
     async def _services(self, asked: Asked, query: Query) -> Outcome:
         found = self._find_or_server(asked.name, asked.zone)
         answer, additional = service_records(found.items, asked, self._ttl)
-        return self._kept(asked, found, Outcome(found.exists, consent(*found.tags), answer, additional))
+        outcome = Outcome(found.exists, consent(*found.tags), answer, additional)
+        return self._kept(query, asked, found, outcome)
 
-    def _kept(self, asked: Asked, found: Found, outcome: Outcome) -> Outcome:
+    def _kept(self, query: Query, asked: Asked, found: Found, outcome: Outcome) -> Outcome:
         """The same outcome, kept for the next time where it is about a Service that exists."""
-        name = self._parse(asked) if found.items and asked.owner == asked.name else None
+        is_usual = asked.owner == asked.name and query.qclass == Class.IN
+        name = self._parse(asked) if found.items and is_usual else None
         if name is not None and name.kind == SERVICES:
-            self._memo.keep((name.namespace, name.service), asked.name, asked.type, outcome)
+            self._memo.keep((name.namespace, name.service), query.question, Known(asked.zone, outcome))
         return outcome
 
     async def _alias(self, asked: Asked, query: Query) -> Outcome:
@@ -144,7 +145,7 @@ class Answers:
 
     async def _start_of_authority(self, asked: Asked, query: Query) -> Outcome:
         """SOA: below the apex no look-up at all, every name is NODATA (CoreDNS)."""
-        answer = (self.apex.soa(asked.origin),) if asked.name == asked.zone else ()
+        answer = self.apex.soa(asked.origin) if asked.name == asked.zone else ()
         return Outcome(True, consent().with_lease(self.apex.lease), answer)
 
     async def _name_servers(self, asked: Asked, query: Query) -> Outcome:

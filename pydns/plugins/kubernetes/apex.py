@@ -49,16 +49,19 @@ class Apex:
         self.lease = Lease()
         """That of replies with the SOA record of now."""
         self._leased = store.modified
-        self._soa: tuple[str, int, RR] = ("", -1, RR(".", Type.SOA, 0, b""))
+        self._soa: tuple[str, int, tuple[RR, ...]] = ("", -1, ())
 
-    def soa(self, origin: str) -> RR:
-        """The zone's SOA record; its serial is the time of the last change of the cluster, in Unix seconds."""
-        last_origin, last_serial, record = self._soa
+    def soa(self, origin: str) -> tuple[RR, ...]:
+        """The zone's one SOA record; its serial is the time of the last change of the cluster, in Unix seconds.
+
+        The same tuple as long as nothing changes and the zone is spelt the same.
+        """
+        last_origin, last_serial, records = self._soa
         serial = self._store.modified
         if last_serial != serial or last_origin != origin:
-            record = self._make_soa(origin, serial)
-            self._soa = (origin, serial, record)
-        return record
+            records = (self._make_soa(origin, serial),)
+            self._soa = (origin, serial, records)
+        return records
 
     def follow(self, now: float) -> None:
         """Have replies with an older serial end `SERIAL_LAG` seconds after the clock reading ``now``."""

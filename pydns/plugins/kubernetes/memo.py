@@ -5,34 +5,52 @@ They are bounded by the names that exist.  It does not know how answers are made
 
 from __future__ import annotations
 
+from pydns.dns.message import RR, Message, Packed, Question, packed
 from pydns.k8s.objects import Kind
 from pydns.k8s.store import Change, Key
 from pydns.plugins.kubernetes.records import Outcome
 
-Question = tuple[str, int]
-"""A lower-case name and a type."""
+
+class Known:
+    """What became of a question in ``zone``, all in lower case, and the octets of the last reply made of it."""
+
+    __slots__ = ("_has_orders", "_packed", "outcome", "zone")
+
+    def __init__(self, zone: str, outcome: Outcome) -> None:
+        self.zone = zone
+        self.outcome = outcome
+        self._has_orders = len(outcome.answer) > 1 or len(outcome.additional) > 1
+        self._packed: Packed | None = None
+
+    def packed(self, question: Question, authority: tuple[RR, ...]) -> Packed | None:
+        """The octets of a reply; None where the order of its records may be changed on its way out."""
+        if self._has_orders:
+            return None
+        known = self._packed
+        if known is None or known.authority is not authority:
+            sections = self.outcome.answer, authority, self.outcome.additional
+            known = self._packed = packed(Message(0, 0, 0, question, *sections))
+        return known.of(question)
 
 
 class Memo:
-    """Outcomes by question, each belonging to one Service."""
+    """What is known by question, each belonging to one Service."""
 
     def __init__(self) -> None:
-        self._outcomes: dict[Question, Outcome] = {}
-        self._questions: dict[Key, set[Question]] = {}
+        self._known: dict[Question, Known] = {}
+        self._questions: dict[Key, list[Question]] = {}
+        self.get = self._known.get
 
-    def get(self, name: str, qtype: int) -> Outcome | None:
-        return self._outcomes.get((name, qtype))
-
-    def keep(self, service: Key, name: str, qtype: int, outcome: Outcome) -> None:
-        """Keep what was made of a Service, its slices and its namespace, and of nothing else."""
-        self._outcomes[name, qtype] = outcome
-        self._questions.setdefault(service, set()).add((name, qtype))
+    def keep(self, service: Key, question: Question, known: Known) -> None:
+        """Keep what was made of a Service, its slices and its namespace, and of nothing else, and is not kept yet."""
+        self._known[question] = known
+        self._questions.setdefault(service, []).append(question)
 
     def forget(self, change: Change) -> None:
         """Drop what a change may have touched; namespaces come and go so rarely that they take all with them."""
         if change.kind == Kind.NAMESPACE:
-            self._outcomes.clear()
+            self._known.clear()
             self._questions.clear()
         elif change.kind != Kind.POD:
             for question in self._questions.pop((change.namespace, change.name), ()):
-                del self._outcomes[question]
+                del self._known[question]
