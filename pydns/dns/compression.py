@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from pydns.dns.name import to_wire
 from pydns.dns.rdata import LAYOUTS, Layout
+from pydns.dns.types import Type
 
 if TYPE_CHECKING:
     from pydns.dns.message import RR
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _RR = Struct("!HHIH")
 _POINTER = 0xC000
 _POINTER_LIMIT = 0x4000
+_ADDRESSES = (Type.A, Type.AAAA)
 _WITH_NAMES = {rrtype: layout for rrtype, layout in LAYOUTS.items() if layout.names}
 
 Pointers = dict[bytes, int]
@@ -45,6 +47,8 @@ def pointers_into(wire: bytes, here: int) -> Pointers:
 
 def write_records(out: bytearray, pointers: Pointers, records: Sequence[RR], room: int) -> int:
     """Append the records as long as they end within ``room`` octets; how many these are."""
+    if len(records) > 2 and _write_alike(out, pointers, records, room):
+        return len(records)
     owner, pointer = None, b""
     for count, (name, rrtype, ttl, rdata, cls) in enumerate(records):
         start = len(out)
@@ -67,6 +71,27 @@ def write_records(out: bytearray, pointers: Pointers, records: Sequence[RR], roo
             del out[start:]
             return count
     return len(records)
+
+
+def _write_alike(out: bytearray, pointers: Pointers, records: Sequence[RR], room: int) -> bool:
+    """Append addresses of one name in a fraction of the time, if the records are that, and all fit."""
+    name, rrtype, ttl, first, cls = records[0]
+    pointer = pointers.get(to_wire(name))
+    if pointer is None or rrtype not in _ADDRESSES:
+        return False
+    length = len(first)
+    head = pointer.to_bytes(2, "big") + _RR.pack(rrtype, cls, ttl, length)
+    if len(out) + len(records) * (len(head) + length) > room:
+        return False
+    rdatas = [
+        rdata for owner, kind, seconds, rdata, group in records
+        if owner is name and kind == rrtype and seconds == ttl and len(rdata) == length and group == cls
+    ]  # fmt: skip
+    if len(rdatas) < len(records):
+        return False
+    out += head
+    out += head.join(rdatas)
+    return True
 
 
 def _write_name(out: bytearray, pointers: Pointers, wire: bytes) -> None:
@@ -124,6 +149,8 @@ def _note_name(pointers: Pointers, wire: bytes, here: int) -> None:
 
 def _ends(rdata: bytes, layout: Layout) -> list[int]:
     """The offsets behind the names in ``rdata``."""
+    if layout.names == 1 and layout.tail == 0:
+        return [len(rdata)]
     ends = []
     position = layout.prefix
     for _ in range(layout.names - (layout.tail is not None)):

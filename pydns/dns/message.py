@@ -145,11 +145,6 @@ class Packed(NamedTuple):
             and self.additional is message.additional
         )
 
-    def of(self, question: Question) -> Packed:
-        """The same for an equal question."""
-        _, answer, authority, additional, body, ttls, size = self
-        return new(Packed, (question, answer, authority, additional, body, ttls, size))
-
     def with_ttl(
         self, ttl: int, answer: tuple[RR, ...], authority: tuple[RR, ...], additional: tuple[RR, ...]
     ) -> Packed:
@@ -354,28 +349,6 @@ def pack(message: Message, limit: int = MAX_MESSAGE) -> bytes:
         question is not None, counts[0], counts[1], counts[2] + (message.edns is not None),
     )  # fmt: skip
     return bytes(out)
-
-
-def packed(message: Message) -> Packed:
-    """What `pack` makes of a message with a question that is to be sent more often."""
-    question, answer, authority, additional = message[3:7]
-    assert question is not None
-    body = pack(message._replace(edns=None))[HEADER.size :]
-    offset = len(to_wire(question.name)) + _QUESTION.size
-    ttls = []
-    for _ in range(len(answer) + len(authority) + len(additional)):
-        offset = _owner_end(body, offset)
-        ttls.append(offset + _QUESTION.size)
-        offset += _RR.size + int.from_bytes(body[offset + _RR.size - 2 : offset + _RR.size], "big")
-    size = uncompressed_size(message._replace(edns=None, packed=None))
-    return Packed(question, answer, authority, additional, body, tuple(ttls), size)
-
-
-def _owner_end(body: bytes, offset: int) -> int:
-    """The offset behind the name, which may end in a pointer, at ``offset``."""
-    while 0 < (length := body[offset]) < 0xC0:
-        offset += length + 1
-    return offset + (2 if length else 1)
 
 
 def _pack_known(message: Message, packed: Packed, opt: bytes) -> bytes:

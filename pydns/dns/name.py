@@ -221,7 +221,7 @@ def longest_zone(name: str, zones: tuple[str, ...]) -> str | None:
     """The zone with the most labels that ``name`` is in, or None.  All lower-case."""
     best: str | None = None
     for zone in zones:
-        if is_below(name, zone) and (best is None or len(zone) > len(best)):
+        if name.endswith(zone) and (best is None or len(zone) > len(best)) and is_below(name, zone):
             best = zone
     return best
 

@@ -5,32 +5,19 @@ They are bounded by the names that exist.  It does not know how answers are made
 
 from __future__ import annotations
 
-from pydns.dns.message import RR, Message, Packed, Question, packed
+from typing import NamedTuple
+
+from pydns.dns.message import Question
 from pydns.k8s.objects import Kind
 from pydns.k8s.store import Change, Key
 from pydns.plugins.kubernetes.records import Outcome
 
 
-class Known:
-    """What became of a question in ``zone``, all in lower case, and the octets of the last reply made of it."""
+class Known(NamedTuple):
+    """What became of a question in ``zone``, all in lower case."""
 
-    __slots__ = ("_has_orders", "_packed", "outcome", "zone")
-
-    def __init__(self, zone: str, outcome: Outcome) -> None:
-        self.zone = zone
-        self.outcome = outcome
-        self._has_orders = len(outcome.answer) > 1 or len(outcome.additional) > 1
-        self._packed: Packed | None = None
-
-    def packed(self, question: Question, authority: tuple[RR, ...]) -> Packed | None:
-        """The octets of a reply; None where the order of its records may be changed on its way out."""
-        if self._has_orders:
-            return None
-        known = self._packed
-        if known is None or known.authority is not authority:
-            sections = self.outcome.answer, authority, self.outcome.additional
-            known = self._packed = packed(Message(0, 0, 0, question, *sections))
-        return known.of(question)
+    zone: str
+    outcome: Outcome
 
 
 class Memo:

@@ -71,7 +71,7 @@ from functools import partial
 from typing import ClassVar, Self
 
 from pydns.corefile.line import Line
-from pydns.dns.message import Denial, Message, Packed
+from pydns.dns.message import Denial, Message, Replay
 from pydns.dns.name import is_below, is_reverse, longest_zone
 from pydns.dns.plain import Shape
 from pydns.dns.types import Flag, Rcode, Type
@@ -86,6 +86,7 @@ from pydns.plugins.kubernetes.consent import Tags, joined
 from pydns.plugins.kubernetes.memo import Known
 from pydns.plugins.kubernetes.metadata import client_facts, name_facts
 from pydns.plugins.kubernetes.metrics import Measures
+from pydns.plugins.kubernetes.octets import Denials, of_address
 from pydns.plugins.kubernetes.options import KubernetesOptions
 from pydns.plugins.kubernetes.records import Asked, Outcome
 from pydns.plugins.kubernetes.sources import make_source
@@ -111,6 +112,7 @@ class Kubernetes(Passes, Plugin):
         self.store = self.source.store
         self._tags = Tags()
         self.answers = Answers(self.store, conf, self._tags, self.zones, self.primary)
+        self._octets = Denials()
         self._denials = {zone: self._denial(zone) for zone in self.zones}
         self.store.on_change(self._publish)
         self._feeder: Feeder | None = None
@@ -211,24 +213,26 @@ class Kubernetes(Passes, Plugin):
 
     def _again(self, query: Query, known: Known) -> Message:
         """What the rest of `serve` makes of a question whose name exists, in less time."""
-        outcome = known.outcome
-        if outcome.answer:
-            return _positive(query, outcome, known.packed(query.question, ()))
-        soa = self.answers.apex.soa(known.zone)
-        replay = outcome.replay and outcome.replay.with_lease(self.answers.apex.lease)
-        return query.reply(flags=Flag.AA, authority=soa, replay=replay, packed=known.packed(query.question, soa))
+        zone, outcome = known
+        return _positive(query, outcome) if outcome.answer else self._no_data(query, zone, outcome.replay)
 
     def _negative(self, query: Query, asked: Asked, outcome: Outcome) -> Message:
         """NODATA or NXDOMAIN with the SOA record; SERVFAIL while nobody can know that the name does not exist."""
-        soa = self.answers.apex.soa(asked.origin)
-        if not outcome.exists and not self.store.synced:
-            return query.reply(Rcode.SERVFAIL, flags=Flag.AA, authority=soa)
-        replay = outcome.replay and outcome.replay.with_lease(self.answers.apex.lease)
         if outcome.exists:
-            return query.reply(flags=Flag.AA, authority=soa, replay=replay)
+            return self._no_data(query, asked.origin, outcome.replay)
+        if not self.store.synced:
+            return query.reply(Rcode.SERVFAIL, flags=Flag.AA, authority=self.answers.apex.soa(asked.origin))
+        replay = outcome.replay
         if replay is not None and asked.type not in OWN_RULES:
             replay = replay.with_denial(self._denials[asked.zone])
-        return query.reply(Rcode.NXDOMAIN, flags=Flag.AA, authority=soa, replay=replay)
+        return self._no_data(query, asked.origin, replay, Rcode.NXDOMAIN)
+
+    def _no_data(self, query: Query, origin: str, replay: Replay | None, rcode: int = Rcode.NOERROR) -> Message:
+        apex = self.answers.apex
+        soa = apex.soa(origin)
+        lasting = replay and replay.with_lease(apex.lease)
+        packed = self._octets.packed(query.question, soa)
+        return query.reply(rcode, flags=Flag.AA, authority=soa, replay=lasting, packed=packed)
 
     def metadata(self, query: Query) -> dict[str, Callable[[], str]]:
         """What the name asks for and, with ``pods verified``, who asks."""
@@ -237,7 +241,8 @@ class Kubernetes(Passes, Plugin):
         return facts if zone is None else facts | name_facts(query.name, zone, zonal=self.conf.zonal)
 
 
-def _positive(query: Query, outcome: Outcome, packed: Packed | None = None) -> Message:
+def _positive(query: Query, outcome: Outcome) -> Message:
     _, replay, answer, additional, truncated = outcome
     flags = Flag.AA | Flag.TC if truncated else Flag.AA
+    packed = of_address(query.question, answer) if len(answer) == 1 and not additional else None
     return query.reply(flags=flags, answer=answer, additional=additional, replay=replay, packed=packed)
