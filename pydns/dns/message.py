@@ -149,6 +149,8 @@ class Packed(NamedTuple):
         self, ttl: int, answer: tuple[RR, ...], authority: tuple[RR, ...], additional: tuple[RR, ...]
     ) -> Packed:
         """The same for the same records, each with ``ttl``."""
+        if answer is self.answer and authority is self.authority and additional is self.additional:
+            return self
         body = self.body
         octets = ttl.to_bytes(4, "big")
         if len(self.ttls) > 1:

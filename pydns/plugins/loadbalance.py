@@ -107,6 +107,7 @@ class Groups(NamedTuple):
     rest: list[RR]
 
 
+_ADDRESSES = frozenset((Type.A, Type.AAAA))
 _GROUP: dict[int, int] = {Type.CNAME: 0, Type.A: 1, Type.AAAA: 1, Type.MX: 2}
 _REST = 3
 """Places in `Groups` by type, and that of all other types."""
@@ -115,18 +116,9 @@ _REST = 3
 def grouped(section: Records) -> Groups:
     """The records of a section by group, each in the order they came in."""
     groups = Groups([], [], [], [])
-    types = {record.type for record in section}
-    if len(types) == 1:  # as in nearly all sections
-        groups[_GROUP.get(types.pop(), _REST)].extend(section)
-        return groups
     for record in section:
         groups[_GROUP.get(record.type, _REST)].append(record)
     return groups
-
-
-def has_orders(section: Records) -> bool:
-    """Whether anything could be done with a section: not where all its records are of other types."""
-    return len(section) > 1 and any(record.type in _GROUP for record in section)
 
 
 def turns(sections: Iterable[Groups]) -> int:
@@ -134,13 +126,26 @@ def turns(sections: Iterable[Groups]) -> int:
     return lcm(*[len(records) for groups in sections for records in (groups.addresses, groups.mxs) if records])
 
 
-def shuffled(groups: Groups, luck: random.Random, turn: int) -> Records:
-    """CNAME records, other types, shuffled addresses, shuffled MX records; ``turn`` says which comes first."""
+def shuffled(section: Records, luck: random.Random, turn: int) -> tuple[Records, int]:
+    """CNAME records, other types, shuffled addresses, shuffled MX records; ``turn`` says which comes first.
+
+    Also after how many turns each came first equally often.
+    """
+    if len(section) < 2:
+        return section, 1
+    types = {record.type for record in section}
+    if types <= _ADDRESSES:  # this and the next are nearly all sections
+        return tuple(_shuffled(list(section), luck, turn)), len(section)
+    if types.isdisjoint(_GROUP):
+        return section, 1
+    groups = grouped(section)
+    wanted = turns([groups])
     cnames, addresses, mxs, rest = groups
-    return (*cnames, *rest, *_shuffled(addresses, luck, turn), *_shuffled(mxs, luck, turn))
+    return (*cnames, *rest, *_shuffled(addresses, luck, turn), *_shuffled(mxs, luck, turn)), wanted
 
 
 def _shuffled(records: list[RR], luck: random.Random, turn: int) -> list[RR]:
+    """The records, of which the list is used up, in another order."""
     if len(records) < 2:
         return records
     records.sort(key=attrgetter("rdata"))  # the same one at each turn, whatever order they came in
@@ -241,11 +246,11 @@ class Loadbalance(Passes, Plugin):
 
     def _shuffle(self, reply: Message, turn: int) -> Message:
         sections = reply.answer, reply.authority, reply.additional
-        if not any(map(has_orders, sections)):
+        ordered = [shuffled(section, self._luck, turn) for section in sections]
+        (answer, first), (authority, second), (additional, third) = ordered
+        if answer is reply.answer and authority is reply.authority and additional is reply.additional:
             return reply
-        groups = list(map(grouped, sections))
-        replay = reply.replay and self._in_turn(reply.replay, turns(groups))
-        answer, authority, additional = (shuffled(group, self._luck, turn) for group in groups)
+        replay = reply.replay and self._in_turn(reply.replay, lcm(first, second, third))
         if self._prefer:
             answer, additional = preferred(answer, self._prefer), preferred(additional, self._prefer)
         return reply.with_sections(answer, authority, additional).with_replay(replay)
