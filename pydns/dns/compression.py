@@ -129,11 +129,11 @@ def _write_compressed(out: bytearray, pointers: Pointers, rdata: bytes, layout: 
 def _write_whole(out: bytearray, pointers: Pointers, rdata: bytes, layout: Layout) -> None:
     """Append rdata, and note its names: SRV targets come again as owners in the additional section."""
     here = len(out)
+    out += rdata
     position = layout.prefix
     for end in _ends(rdata, layout):
         _note_name(pointers, rdata[position:end], here + position)
         position = end
-    out += rdata
 
 
 def _note_name(pointers: Pointers, wire: bytes, here: int) -> None:

@@ -109,15 +109,18 @@ class Replay(NamedTuple):
 
     def with_counters(self, *counters: Callable[[int], None]) -> Replay:
         """The same consent with more counters."""
-        return Replay(self.until, self.tags, self.variants, self.counters + counters, self.denial, self.lease)
+        until, tags, variants, counted, denial, lease = self
+        return new(Replay, (until, tags, variants, counted + counters, denial, lease))
 
     def with_denial(self, denial: Denial | None) -> Replay:
         """The same consent, for other names as ``denial`` says."""
-        return Replay(self.until, self.tags, self.variants, self.counters, denial, self.lease)
+        until, tags, variants, counters, _, lease = self
+        return new(Replay, (until, tags, variants, counters, denial, lease))
 
     def with_lease(self, lease: Lease) -> Replay:
         """The same consent, to end with ``lease``."""
-        return Replay(self.until, self.tags, self.variants, self.counters, self.denial, lease)
+        until, tags, variants, counters, denial, _ = self
+        return new(Replay, (until, tags, variants, counters, denial, lease))
 
 
 class Packed(NamedTuple):
@@ -217,7 +220,8 @@ class Message(NamedTuple):
     def with_sections(self, answer: tuple[RR, ...], authority: tuple[RR, ...], additional: tuple[RR, ...]) -> Message:
         """The same message with other records."""
         ident, flags, rcode, question, _, _, _, edns, replay, forwarded, _ = self
-        return Message(ident, flags, rcode, question, answer, authority, additional, edns, replay, forwarded)
+        fields = ident, flags, rcode, question, answer, authority, additional, edns, replay, forwarded, None
+        return new(Message, fields)
 
     def records(self) -> tuple[RR, ...]:
         """The records of all three sections."""

@@ -130,6 +130,12 @@ def note_wire(name: str, wire: bytes) -> None:
 def _to_wire(name: str) -> bytes:
     if name == ".":
         return b"\0"
+    text, _, rest = name.partition(".")
+    behind = _wires.get(rest)
+    if behind is not None and "\\" not in text:
+        first = text.encode()
+        if 0 < len(first) <= MAX_LABEL and len(first) + len(behind) < MAX_NAME:
+            return bytes((len(first),)) + first + behind
     wire = bytearray()
     for label in wire_labels(name):
         if not 0 < len(label) <= MAX_LABEL:

@@ -19,7 +19,7 @@ from pydns.plugins.kubernetes.consent import Tag, Tags, consent
 from pydns.plugins.kubernetes.external import External
 from pydns.plugins.kubernetes.memo import Known, Memo
 from pydns.plugins.kubernetes.options import KubernetesOptions
-from pydns.plugins.kubernetes.qname import SERVICES, Name, parse
+from pydns.plugins.kubernetes.qname import Name, parse
 from pydns.plugins.kubernetes.records import Asked, Outcome, absolute, addresses, pointers, service_records
 from pydns.plugins.kubernetes.reverse import Reverse
 from pydns.plugins.kubernetes.tree import NOWHERE, Found, Tree
@@ -113,9 +113,8 @@ class Answers:
     def _kept(self, query: Query, asked: Asked, found: Found, outcome: Outcome) -> Outcome:
         """The same outcome, kept for the next time where it is about a Service that exists."""
         is_usual = asked.owner == asked.name and query.qclass == Class.IN
-        name = self._parse(asked) if found.items and is_usual else None
-        if name is not None and name.kind == SERVICES:
-            self._memo.keep((name.namespace, name.service), query.question, Known(asked.zone, outcome))
+        if found.items and found.service is not None and is_usual:
+            self._memo.keep(found.service, query.question, Known(asked.zone, outcome))
         return outcome
 
     async def _alias(self, asked: Asked, query: Query) -> Outcome:

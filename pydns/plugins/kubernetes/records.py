@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from socket import AF_INET, AF_INET6, inet_pton
 from typing import NamedTuple
 
-from pydns.dns.message import RR, Replay
+from pydns.dns.message import RR, Replay, new
 from pydns.dns.name import BadName, to_wire
 from pydns.dns.rdata import srv
-from pydns.dns.types import Type
+from pydns.dns.types import Class, Type
 from pydns.k8s.objects import NO_PORT, Endpoint, Port
 
 _MAPPED = bytes(10) + b"\xff\xff"
@@ -98,8 +98,9 @@ def absolute(relative: str, zone: str) -> str:
 
 def addresses(items: Sequence[Item], asked: Asked, ttl: int) -> tuple[RR, ...]:
     """The A or AAAA records of the items, each address once."""
-    rdatas = dict.fromkeys(item.rdata for item in items if item.type == asked.type)
-    return tuple(RR(asked.owner, asked.type, ttl, rdata) for rdata in rdatas)
+    _, _, owner, _, rrtype = asked
+    rdatas = dict.fromkeys([item.rdata for item in items if item.type == rrtype])
+    return tuple([new(RR, (owner, rrtype, ttl, rdata, Class.IN)) for rdata in rdatas])
 
 
 def service_records(items: Sequence[Item], asked: Asked, ttl: int) -> tuple[tuple[RR, ...], tuple[RR, ...]]:
@@ -110,18 +111,19 @@ def service_records(items: Sequence[Item], asked: Asked, ttl: int) -> tuple[tupl
     """
     items = [item for item in items if item.type != Type.CNAME]
     weight = max(1, 100 // max(1, len(items)))
+    suffix = absolute("", asked.origin)
     answer: dict[RR, None] = {}
     additional: dict[RR, None] = {}
-    for item in items:
-        if item.port.port == NO_PORT:
+    for rrtype, address, port, relative, _, _ in items:
+        if port.port == NO_PORT:
             continue
-        target = absolute(item.target, asked.origin)
+        target = relative + suffix
         try:
-            rdata = srv(weight=weight, port=item.port.port & _PORT_MASK, target=target)
+            rdata = srv(weight=weight, port=port.port & _PORT_MASK, target=target)
         except BadName:
             continue
-        answer[RR(asked.owner, Type.SRV, ttl, rdata)] = None
-        additional[RR(target, item.type, ttl, item.rdata)] = None
+        answer[new(RR, (asked.owner, Type.SRV, ttl, rdata, Class.IN))] = None
+        additional[new(RR, (target, rrtype, ttl, address, Class.IN))] = None
     return tuple(answer), tuple(additional)
 
 

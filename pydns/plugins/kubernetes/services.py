@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
+from pydns.dns.message import new
 from pydns.dns.types import Type
 from pydns.k8s.objects import NO_PORT, Endpoint, EndpointSlice, Port, Service
 from pydns.plugins.kubernetes.qname import SERVICES, Name
@@ -74,16 +75,21 @@ class ServiceItems:
     @cached_property
     def _endpoints(self) -> Sequence[Item]:
         """Every endpoint at every port of its slice."""
-        return tuple(item for part in self._slices for endpoint in part.endpoints for item in self._at(endpoint, part))
+        items: list[Item] = []
+        for part in self._slices:
+            for endpoint in part.endpoints:
+                items += self._at(endpoint, part.ports)
+        return tuple(items)
 
-    def _at(self, endpoint: Endpoint, part: EndpointSlice) -> Iterable[Item]:
+    def _at(self, endpoint: Endpoint, ports: Sequence[Port]) -> list[Item]:
         address = host(endpoint.address)
         if address is None:
-            return
+            return []
+        rrtype, rdata = address
         label = endpoint_name(endpoint, self._pod_names)
         target = f"{label}.{self._target}" if label else self._target
-        for port in part.ports:
-            yield Item(*address, port, target, label.lower(), endpoint.zone)
+        lower, zone = label.lower(), endpoint.zone
+        return [new(Item, (rrtype, rdata, port, target, lower, zone)) for port in ports]
 
     @cached_property
     def _named(self) -> dict[str, list[Item]]:

@@ -21,11 +21,13 @@ _POD_PORT = Port("", 0, "")
 
 
 class Found(NamedTuple):
-    """What a name holds; a name that ``exists`` may hold nothing.  ``tags`` are the data looked at."""
+    """What a name holds; a name that ``exists`` may hold nothing.  ``tags`` are the data looked at, ``service`` is the
+    Service whose ``items`` these are, if there is one."""
 
     exists: bool
     tags: tuple[Tag, ...] = ()
     items: Sequence[Item] = ()
+    service: Key | None = None
 
 
 NOWHERE = Found(False)
@@ -63,12 +65,13 @@ class Tree:
         return self._find_service(name, tags) if name.service else Found(True, tags)
 
     def _find_service(self, name: Name, tags: tuple[Tag, ...]) -> Found:
-        tags = (*tags, self._tags.service(name.namespace, name.service))
-        service = self._service((name.namespace, name.service))
+        key = name.namespace, name.service
+        tags = (*tags, self._tags.service(*key))
+        service = self._service(key)
         if service is None:
             return Found(False, tags)
         items = service.select(name)
-        return Found(bool(items) or bool(name.zone and service.is_headless), tags, items)
+        return Found(bool(items) or bool(name.zone and service.is_headless), tags, items, key)
 
     def _service(self, key: Key) -> ServiceItems | None:
         """The items of a Service, made when they are first asked for."""
