@@ -201,3 +201,35 @@ def test_a_compressed_question_is_no_wire_form(written: bytes) -> None:
     question = parse(wire).question
     assert question is not None
     assert name.to_wire(question.name) == name._to_wire(question.name)
+
+
+@pytest.mark.parametrize(
+    "text, wire",
+    [
+        ("a.org.", b"\1a\3org\0"),
+        ("a.org", b"\1a\3org\0"),
+        ("x" * 63 + ".org.", b"\x3f" + b"x" * 63 + b"\3org\0"),
+        ("\\097.org.", b"\1a\3org\0"),
+        ("a\\.org.", b"\5a.org\0"),
+        ("\xe4.org.", b"\2\xc3\xa4\3org\0"),
+        ("x" * 64 + ".org.", None),
+        ("\xe4" * 32 + ".org.", None),
+        (".org.", None),
+    ],
+)
+def test_a_name_below_one_that_is_known(text: str, wire: bytes | None) -> None:
+    for parent in ("org.", "org", ""):
+        name.to_wire(parent)
+    if wire is not None:
+        assert name._to_wire(text) == wire
+        return
+    with pytest.raises(name.BadName):
+        name._to_wire(text)
+
+
+def test_the_longest_name_below_one_that_is_known() -> None:
+    parent = ".".join(["x" * 63] * 3) + ".x."
+    name.to_wire(parent)
+    assert len(name._to_wire("y" * 59 + "." + parent)) == name.MAX_NAME
+    with pytest.raises(name.BadName):
+        name._to_wire("y" * 60 + "." + parent)
