@@ -17,10 +17,11 @@ from __future__ import annotations
 from struct import Struct, error
 
 from pydns.dns.edns import Edns, parse_options
-from pydns.dns.message import HEADER, RR, Message, Packed, Question, new
+from pydns.dns.message import HEADER, RR, Message, Question
 from pydns.dns.name import BadName, note_wire, plain_name
+from pydns.dns.packed import Packed
 from pydns.dns.rdata import LAYOUTS
-from pydns.dns.types import RCODE_MASK, Type
+from pydns.dns.types import RCODE_MASK, Type, new
 
 _QUESTION = Struct("!HH")
 _RECORD = Struct("!HHHIH")
@@ -57,7 +58,7 @@ def parse_query(data: bytes) -> Message | None:
         edns, rcode = read[0], rcode | read[1]
     elif end != len(data):
         return None
-    packed = new(Packed, (question, (), (), (), data[12:end], (), end))
+    packed = new(Packed, (question, (), (), (), data[12:end], (), end, None))
     ident, flags = data[0] << 8 | data[1], word & ~RCODE_MASK
     return new(Message, (ident, flags, rcode, question, (), (), (), edns, None, False, packed))
 
@@ -97,7 +98,7 @@ def parse_reply(data: bytes, question: Question, end: int) -> Message | None:
         answer, authority = answer[:answers], answer[answers:]
         authority, additional = authority[:authorities], authority[authorities:]
     size = offset + len(records) * (end - HEADER.size - _QUESTION.size - 2)
-    packed = new(Packed, (question, answer, authority, additional, data[12:offset], tuple(ttls), size))
+    packed = new(Packed, (question, answer, authority, additional, data[12:offset], tuple(ttls), size, None))
     fields = ident, word & ~RCODE_MASK, rcode, question, answer, authority, additional, edns, None, True, packed
     return new(Message, fields)
 

@@ -16,6 +16,7 @@ This is one of the few files that may trade clarity for speed: every query that 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Hashable
 from math import inf
 from struct import Struct, error
@@ -24,18 +25,14 @@ from typing import NamedTuple
 from pydns.dns.compression import Pointers, pointers_into, write_records
 from pydns.dns.edns import Edns, parse_options
 from pydns.dns.name import from_wire, note_wire, to_wire
+from pydns.dns.packed import Packed
 from pydns.dns.rdata import LAYOUTS, Layout
-from pydns.dns.types import OPCODE_MASK, RCODE_MASK, Class, Flag, Type
+from pydns.dns.types import OPCODE_MASK, RCODE_MASK, Class, Flag, Type, new
 
 HEADER = Struct("!HHHHHH")
 MAX_MESSAGE = 65535
 _QUESTION = Struct("!HH")
 _RR = Struct("!HHIH")
-
-new = tuple.__new__
-"""``new(Kind, fields)`` makes a named tuple of all its fields, in order, in half the time that ``Kind(*fields)`` takes,
-which calls a function.  For the paths that each query takes.
-"""
 
 
 class WireError(ValueError):
@@ -123,59 +120,6 @@ class Replay(NamedTuple):
         return new(Replay, (until, tags, variants, counters, denial, lease))
 
 
-class Packed(NamedTuple):
-    """Octets that `pack` would make of a question and three sections, as far as they are the very objects named here.
-
-    ``body`` lies between the header and the OPT record, ``ttls`` are the offsets in it at which TTLs stand, ``size`` is
-    the length of the whole without name compression, header included.  It is an aside and no part of a message's value:
-    messages that differ in it alone are equal.
-    """
-
-    question: Question
-    answer: tuple[RR, ...]
-    authority: tuple[RR, ...]
-    additional: tuple[RR, ...]
-    body: bytes
-    ttls: tuple[int, ...]
-    size: int
-
-    def is_of(self, message: Message) -> bool:
-        """Whether nothing was changed since."""
-        return (
-            self.question is message.question
-            and self.answer is message.answer
-            and self.authority is message.authority
-            and self.additional is message.additional
-        )
-
-    def with_ttl(
-        self, ttl: int, answer: tuple[RR, ...], authority: tuple[RR, ...], additional: tuple[RR, ...]
-    ) -> Packed:
-        """The same for the same records, each with ``ttl``."""
-        if answer is self.answer and authority is self.authority and additional is self.additional:
-            return self
-        body = self.body
-        octets = ttl.to_bytes(4, "big")
-        if len(self.ttls) > 1:
-            changed = bytearray(body)
-            for offset in self.ttls:
-                changed[offset : offset + 4] = octets
-            body = bytes(changed)
-        elif self.ttls:
-            [offset] = self.ttls
-            body = body[:offset] + octets + body[offset + 4 :]
-        return new(Packed, (self.question, answer, authority, additional, body, self.ttls, self.size))
-
-    def __eq__(self, other: object) -> bool:
-        return other is None or isinstance(other, Packed)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash(None)
-
-
 class Message(NamedTuple):
     """A query or reply.  ``flags`` is the header's flags word without the rcode, ``rcode`` has all twelve bits.
 
@@ -221,6 +165,14 @@ class Message(NamedTuple):
         """The same message with other records."""
         ident, flags, rcode, question, _, _, _, edns, replay, forwarded, _ = self
         fields = ident, flags, rcode, question, answer, authority, additional, edns, replay, forwarded, None
+        return new(Message, fields)
+
+    def with_order(self, answer: tuple[RR, ...], authority: tuple[RR, ...], additional: tuple[RR, ...]) -> Message:
+        """The same message with the records of each section in another order."""
+        ident, flags, rcode, question, _, _, _, edns, replay, forwarded, packed = self
+        if packed is not None:
+            packed = packed.in_order(answer, authority, additional) if packed.is_of(self) else None
+        fields = ident, flags, rcode, question, answer, authority, additional, edns, replay, forwarded, packed
         return new(Message, fields)
 
     def records(self) -> tuple[RR, ...]:
@@ -332,8 +284,10 @@ def pack(message: Message, limit: int = MAX_MESSAGE) -> bytes:
     opt = b"" if message.edns is None else message.edns.pack(message.rcode)
     room = limit - len(opt)
     packed = message.packed
-    if packed is not None and len(packed.body) + HEADER.size <= room and packed.is_of(message):
-        return _pack_known(message, packed, opt)
+    if packed is not None and packed.is_of(message):
+        known = _pack_known(message, packed, opt, room)
+        if known is not None:
+            return known
     question = message.question
     out = bytearray(HEADER.size)
     pointers: Pointers = {}
@@ -357,9 +311,19 @@ def pack(message: Message, limit: int = MAX_MESSAGE) -> bytes:
     return bytes(out)
 
 
-def _pack_known(message: Message, packed: Packed, opt: bytes) -> bytes:
-    """What `pack` makes where nothing needs to be written but header and OPT record."""
+def _pack_known(message: Message, packed: Packed, opt: bytes, room: int) -> bytes | None:
+    """What `pack` makes where nothing needs to be written but header and OPT record; None where no record fits."""
+    body = packed.body
     word = message.flags | message.rcode & RCODE_MASK
-    additional = len(message.additional) + (message.edns is not None)
-    header = HEADER.pack(message.id, word, 1, len(message.answer), len(message.authority), additional)
-    return header + packed.body + opt
+    answers, authorities, others = len(message.answer), len(message.authority), len(message.additional)
+    if len(body) + HEADER.size > room:
+        kept = bisect_right(packed.ttls, room - HEADER.size, key=packed.end_of)
+        if not kept:
+            return None
+        word |= Flag.TC
+        body = body[: packed.end_of(packed.ttls[kept - 1])]
+        answers = min(answers, kept)
+        authorities = min(authorities, kept - answers)
+        others = kept - answers - authorities
+    header = HEADER.pack(message.id, word, 1, answers, authorities, others + (message.edns is not None))
+    return header + body + opt

@@ -17,6 +17,12 @@ def direct(kind: type[E]) -> type[E]:
     return kind
 
 
+new = tuple.__new__
+"""``new(Kind, fields)`` makes a named tuple of all its fields, in order, in half the time that ``Kind(*fields)`` takes,
+which calls a function.  For the paths that each query takes.
+"""
+
+
 @direct
 class Type(IntEnum):
     """RR types and query types (RFC 1035 section 3.2.2, RFC 6895)."""

@@ -253,7 +253,7 @@ class Loadbalance(Passes, Plugin):
         replay = reply.replay and self._in_turn(reply.replay, lcm(first, second, third))
         if self._prefer:
             answer, additional = preferred(answer, self._prefer), preferred(additional, self._prefer)
-        return reply.with_sections(answer, authority, additional).with_replay(replay)
+        return reply.with_order(answer, authority, additional).with_replay(replay)
 
     def _in_turn(self, replay: Replay, wanted: int) -> Replay:
         """Consent to keep ``wanted`` orders, or for a while some, where so many are too many or would not be even."""

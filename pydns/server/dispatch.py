@@ -28,9 +28,9 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from pydns.dns.edns import DO, MIN_SIZE, Edns, OptionCode
-from pydns.dns.message import Denial, Message, Question, Replay, new, pack, parse, uncompressed_size
+from pydns.dns.message import Denial, Message, Question, Replay, pack, parse, uncompressed_size
 from pydns.dns.name import is_below, labels, suffixes, tail
-from pydns.dns.types import OPCODE_MASK, RCODE_MASK, Class, Flag, Rcode, Type
+from pydns.dns.types import OPCODE_MASK, RCODE_MASK, Class, Flag, Rcode, Type, new
 from pydns.errand import Errand
 from pydns.log import Log
 from pydns.plugin import Address, Counts, Dropped, Failure, Plugin, Process, Query, Serve, Settings

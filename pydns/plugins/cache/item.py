@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pydns.dns.message import RR, Message, new
-from pydns.dns.types import Flag
+from pydns.dns.message import RR, Message
+from pydns.dns.types import Flag, new
 from pydns.plugin import Query
 
 _KEPT = Flag.AA | Flag.RA | Flag.AD

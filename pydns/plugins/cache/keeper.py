@@ -5,9 +5,9 @@ Every record of a reply leaves with one TTL, kept or not: the lowest one within 
 
 from __future__ import annotations
 
-from pydns.dns.message import RR, Message, new
+from pydns.dns.message import RR, Message
 from pydns.dns.name import longest_zone
-from pydns.dns.types import Class, Flag, Rcode
+from pydns.dns.types import Class, Flag, Rcode, new
 from pydns.errand import Errand
 from pydns.plugin import Process, Query
 from pydns.plugins.cache.classify import Kind, classify, is_about, is_storable, lowest_ttl

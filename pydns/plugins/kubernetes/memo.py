@@ -5,19 +5,32 @@ They are bounded by the names that exist.  It does not know how answers are made
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from pydns.dns.message import Question
+from pydns.dns.packed import Packed
 from pydns.k8s.objects import Kind
 from pydns.k8s.store import Change, Key
+from pydns.plugins.kubernetes.octets import of_address, of_records
 from pydns.plugins.kubernetes.records import Outcome
 
 
-class Known(NamedTuple):
-    """What became of a question in ``zone``, all in lower case."""
+class Known:
+    """What became of a question in ``zone``, all in lower case; and the octets of several records, once needed."""
 
-    zone: str
-    outcome: Outcome
+    __slots__ = ("_packed", "outcome", "zone")
+
+    def __init__(self, zone: str, outcome: Outcome) -> None:
+        self.zone = zone
+        self.outcome = outcome
+        self._packed: Packed | None = None
+
+    def packed(self, question: Question) -> Packed | None:
+        """The octets of a reply with the answer, which there is."""
+        _, _, answer, additional, _ = self.outcome
+        if len(answer) == 1 and not additional:
+            return of_address(question, answer)
+        if self._packed is None:
+            self._packed = of_records(question, answer, additional)
+        return self._packed.of(question)
 
 
 class Memo:

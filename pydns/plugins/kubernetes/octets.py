@@ -1,4 +1,4 @@
-"""The octets of the two most common shapes of replies, made in less time than `pack` needs.
+"""The octets of the most common shapes of replies, made in less time than `pack` needs.
 
 Rules:
 
@@ -7,6 +7,8 @@ Rules:
 3. A zone's SOA record alone, to a question about a name in that zone: all that stands behind the question depends on
    where the zone begins in the name.  That is not so where the server's or the hostmaster's name can point further
    into the question, so where the label before the zone is one of theirs.
+4. Several records, made by `pack` to be sent again: the addresses in the last section can change places, as each has a
+   pointer for its name.
 
 It knows neither the store nor queries.
 """
@@ -15,9 +17,10 @@ from __future__ import annotations
 
 from struct import Struct
 
-from pydns.dns.message import HEADER, RR, Message, Packed, Question, new, pack
+from pydns.dns.message import HEADER, RR, Message, Question, pack, uncompressed_size
 from pydns.dns.name import to_wire
-from pydns.dns.types import Type
+from pydns.dns.packed import Packed
+from pydns.dns.types import Type, new
 from pydns.plugins.kubernetes.apex import HOSTMASTER, SERVER
 
 _ADDRESSES = (Type.A, Type.AAAA)
@@ -41,7 +44,38 @@ def of_address(question: Question, answer: tuple[RR, ...]) -> Packed | None:
     length = len(rdata)
     body = wire + _BOTH.pack(question.type, question.cls, _OWNER, rrtype, cls, ttl, length) + rdata
     size = HEADER.size + 2 * len(wire) + _QUESTION.size + _HEAD + length
-    return new(Packed, (question, answer, (), (), body, (len(wire) + _TTL,), size))
+    return new(Packed, (question, answer, (), (), body, (len(wire) + _TTL,), size, None))
+
+
+def of_records(question: Question, answer: tuple[RR, ...], additional: tuple[RR, ...]) -> Packed:
+    """The octets of a reply with these records, which can be put in other orders (rule 4)."""
+    message = Message(question=question, answer=answer, additional=additional)
+    body = pack(message)[HEADER.size :]
+    places = _places(body, len(to_wire(question.name)) + _QUESTION.size, len(answer) + len(additional))
+    last = additional or answer
+    blocks = [body[start:end] for start, _, end in places[-len(last) :]]
+    can_move = all(
+        record.type in _ADDRESSES and len(block) == 2 + _HEAD + len(record.rdata) == len(blocks[0])
+        for record, block in zip(last, blocks, strict=True)
+    )
+    movable = dict(zip(map(id, last), blocks, strict=True)) if can_move else None
+    ttls = tuple([ttl for _, ttl, _ in places])
+    return Packed(question, answer, (), additional, body, ttls, uncompressed_size(message), movable)
+
+
+def _places(body: bytes, offset: int, count: int) -> list[tuple[int, int, int]]:
+    """Where each of ``count`` records begins, has its TTL, and ends."""
+    places = []
+    for _ in range(count):
+        start = offset
+        while 0 < (length := body[offset]) < 0xC0:
+            offset += length + 1
+        offset += 2 if length else 1
+        ttl = offset + _QUESTION.size
+        offset += _HEAD
+        offset += int.from_bytes(body[offset - 2 : offset], "big")
+        places.append((start, ttl, offset))
+    return places
 
 
 class Denials:
@@ -69,4 +103,4 @@ class Denials:
             tail = self._tails[offset] = whole[HEADER.size + len(wire) + _QUESTION.size :]
         body = wire + _QUESTION.pack(qtype, qclass) + tail
         size = HEADER.size + len(wire) + _QUESTION.size + len(zone_wire) + _HEAD + len(soa[0].rdata)
-        return new(Packed, (question, (), soa, (), body, (len(wire) + _TTL,), size))
+        return new(Packed, (question, (), soa, (), body, (len(wire) + _TTL,), size, None))

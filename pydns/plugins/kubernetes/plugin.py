@@ -73,6 +73,7 @@ from typing import ClassVar, Self
 from pydns.corefile.line import Line
 from pydns.dns.message import Denial, Message, Replay
 from pydns.dns.name import is_below, is_reverse, longest_zone
+from pydns.dns.packed import Packed
 from pydns.dns.plain import Shape
 from pydns.dns.types import Flag, Rcode, Type
 from pydns.errand import Passes
@@ -86,7 +87,7 @@ from pydns.plugins.kubernetes.consent import Tags, joined
 from pydns.plugins.kubernetes.memo import Known
 from pydns.plugins.kubernetes.metadata import client_facts, name_facts
 from pydns.plugins.kubernetes.metrics import Measures
-from pydns.plugins.kubernetes.octets import Denials, of_address
+from pydns.plugins.kubernetes.octets import Denials
 from pydns.plugins.kubernetes.options import KubernetesOptions
 from pydns.plugins.kubernetes.records import Asked, Outcome
 from pydns.plugins.kubernetes.sources import make_source
@@ -213,8 +214,10 @@ class Kubernetes(Passes, Plugin):
 
     def _again(self, query: Query, known: Known) -> Message:
         """What the rest of `serve` makes of a question whose name exists, in less time."""
-        zone, outcome = known
-        return _positive(query, outcome) if outcome.answer else self._no_data(query, zone, outcome.replay)
+        outcome = known.outcome
+        if outcome.answer:
+            return _positive(query, outcome, known.packed(query.question))
+        return self._no_data(query, known.zone, outcome.replay)
 
     def _negative(self, query: Query, asked: Asked, outcome: Outcome) -> Message:
         """NODATA or NXDOMAIN with the SOA record; SERVFAIL while nobody can know that the name does not exist."""
@@ -241,8 +244,7 @@ class Kubernetes(Passes, Plugin):
         return facts if zone is None else facts | name_facts(query.name, zone, zonal=self.conf.zonal)
 
 
-def _positive(query: Query, outcome: Outcome) -> Message:
+def _positive(query: Query, outcome: Outcome, packed: Packed | None = None) -> Message:
     _, replay, answer, additional, truncated = outcome
     flags = Flag.AA | Flag.TC if truncated else Flag.AA
-    packed = of_address(query.question, answer) if len(answer) == 1 and not additional else None
     return query.reply(flags=flags, answer=answer, additional=additional, replay=replay, packed=packed)

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from socket import AF_INET, AF_INET6, inet_pton
 from typing import NamedTuple
 
-from pydns.dns.message import RR, Replay, new
+from pydns.dns.message import RR, Replay
 from pydns.dns.name import BadName, to_wire
 from pydns.dns.rdata import srv
-from pydns.dns.types import Class, Type
+from pydns.dns.types import Class, Type, new
 from pydns.k8s.objects import NO_PORT, Endpoint, Port
 
 _MAPPED = bytes(10) + b"\xff\xff"

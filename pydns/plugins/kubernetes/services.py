@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from pydns.dns.message import new
-from pydns.dns.types import Type
+from pydns.dns.types import Type, new
 from pydns.k8s.objects import NO_PORT, Endpoint, EndpointSlice, Port, Service
 from pydns.plugins.kubernetes.qname import SERVICES, Name
 from pydns.plugins.kubernetes.records import Item, endpoint_name, host

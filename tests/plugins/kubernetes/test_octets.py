@@ -2,9 +2,11 @@
 
 import pytest
 
+from pydns.dns.edns import Edns
 from pydns.dns.message import RR, Message, Question, pack, uncompressed_size
+from pydns.dns.rdata import srv
 from pydns.dns.types import Type
-from pydns.plugins.kubernetes.octets import Denials, of_address
+from pydns.plugins.kubernetes.octets import Denials, of_address, of_records
 from tests.plugins.kubernetes.test_apex import make_apex
 
 WEB = "web.shop.svc.cluster.local."
@@ -73,3 +75,55 @@ def test_a_name_that_the_record_points_into_is_left_to_pack(name: str) -> None:
 
 def test_the_root_is_left_to_pack() -> None:
     assert Denials().packed(Question("x.", Type.A), soa(".")) is None
+
+
+POD = RR("db-0." + WEB, Type.A, 30, bytes((10, 244, 0, 1)))
+SRV = tuple(RR(WEB, Type.SRV, 30, srv(port=port, target=POD.name)) for port in (80, 443))
+ADDRESSES = tuple(ADDRESS._replace(rdata=bytes((10, 96, 0, last))) for last in range(5))
+PODS = tuple(POD._replace(rdata=bytes((10, 244, 0, last))) for last in range(4))
+AGAIN = tuple(ADDRESS6._replace(rdata=bytes((last, *bytes(15)))) for last in range(4))
+DUAL = (*ADDRESSES, ADDRESS6)
+
+
+@pytest.mark.parametrize(
+    "answer, additional, moves",
+    [
+        (ADDRESSES, (), True),
+        (SRV, PODS, True),
+        (SRV, (POD,), True),
+        (SRV, (), False),
+        (DUAL, (), False),
+        (ADDRESSES, AGAIN, True),
+        (ADDRESSES, PODS, False),
+    ],
+    ids=[
+        "addresses",
+        "SRV with addresses",
+        "SRV with one",
+        "SRV alone",
+        "both families",
+        "two sections",
+        "a name in full",
+    ],
+)
+@pytest.mark.parametrize("edns", [None, Edns(1232)])
+def test_several_records_in_any_order_and_cut_anywhere(
+    answer: tuple[RR, ...], additional: tuple[RR, ...], moves: bool, edns: Edns | None
+) -> None:
+    question = Question(WEB, answer[0].type)
+    packed = of_records(Question(WEB, answer[0].type), answer, additional).of(question)
+    reply = Message(7, 0x8400, 0, question, answer, (), additional, edns, packed=packed)
+    assert is_as_packed(reply)
+    moved = reply.with_order(answer, (), additional[::-1]) if additional else reply.with_order(answer[::-1], (), ())
+    assert (moved.packed is not None) is moves
+    for message in (reply, moved):
+        for limit in range(len(question.name), len(pack(message)) + 1):
+            assert pack(message, limit) == pack(message._replace(packed=None), limit)
+
+
+def test_order_of_two_sections_is_left_to_pack() -> None:
+    question = Question(WEB, Type.A)
+    reply = Message(7, 0x8400, 0, question, ADDRESSES, (), AGAIN, packed=of_records(question, ADDRESSES, AGAIN))
+    assert reply.with_order(ADDRESSES, (), AGAIN[::-1]).packed is not None
+    assert reply.with_order(ADDRESSES[::-1], (), AGAIN[::-1]).packed is None
+    assert reply._replace(answer=ADDRESSES[:2]).with_order(ADDRESSES[:2], (), AGAIN).packed is None
