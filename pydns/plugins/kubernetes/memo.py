@@ -9,7 +9,7 @@ from pydns.dns.message import Question
 from pydns.dns.packed import Packed
 from pydns.k8s.objects import Kind
 from pydns.k8s.store import Change, Key
-from pydns.plugins.kubernetes.octets import of_address, of_records
+from pydns.plugins.kubernetes.octets import of_records
 from pydns.plugins.kubernetes.records import Outcome
 
 
@@ -24,10 +24,10 @@ class Known:
         self._packed: Packed | None = None
 
     def packed(self, question: Question) -> Packed | None:
-        """The octets of a reply with the answer, which there is."""
+        """The octets of a reply with the several records that there are; None for one."""
         _, _, answer, additional, _ = self.outcome
         if len(answer) == 1 and not additional:
-            return of_address(question, answer)
+            return None
         if self._packed is None:
             self._packed = of_records(question, answer, additional)
         return self._packed.of(question)

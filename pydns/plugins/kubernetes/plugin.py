@@ -87,7 +87,7 @@ from pydns.plugins.kubernetes.consent import Tags, joined
 from pydns.plugins.kubernetes.memo import Known
 from pydns.plugins.kubernetes.metadata import client_facts, name_facts
 from pydns.plugins.kubernetes.metrics import Measures
-from pydns.plugins.kubernetes.octets import Denials
+from pydns.plugins.kubernetes.octets import Denials, of_address
 from pydns.plugins.kubernetes.options import KubernetesOptions
 from pydns.plugins.kubernetes.records import Asked, Outcome
 from pydns.plugins.kubernetes.sources import make_source
@@ -247,4 +247,6 @@ class Kubernetes(Passes, Plugin):
 def _positive(query: Query, outcome: Outcome, packed: Packed | None = None) -> Message:
     _, replay, answer, additional, truncated = outcome
     flags = Flag.AA | Flag.TC if truncated else Flag.AA
+    if len(answer) == 1 and not additional:
+        packed = of_address(query.question, answer)
     return query.reply(flags=flags, answer=answer, additional=additional, replay=replay, packed=packed)
