@@ -1,12 +1,14 @@
 """A worker process: serves a configuration by sockets that its parent has opened, with data that the parent feeds it.
 
 Its parent starts it as ``python -m pydns.worker FD`` with one end of a socket pair (`pydns.server.channel`).  It lives
-as long as the parent: the end of the socket pair is its own.  Signals are the parent's business.
+as long as the parent: the end of the socket pair is its own, and where it cannot notice that, the kernel ends it.
+Signals are the parent's business.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import signal
 import socket
@@ -37,7 +39,9 @@ from pydns.tasks import Tasks
 from pydns.workforce import Feeds
 
 TELL = 1.0
-"""Seconds after which the parent is told what was counted; a worker that is killed takes no more with it."""
+"""Seconds after which the parent is told what was counted, if only that it was nothing; a worker that is killed takes
+no more with it, and one that hangs is known by its silence."""
+_PR_SET_PDEATHSIG = 1
 IGNORED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
 
 
@@ -126,9 +130,7 @@ class Worker:
 
     def _tell(self, number: int) -> None:
         """Tell what was counted."""
-        portions = self._teller.portions()
-        if number or portions:
-            self._channel.send(Counted(number, portions))
+        self._channel.send(Counted(number, self._teller.portions()))
 
     def _tell_readiness(self) -> None:
         """Tell which plugins are not ready, if it has changed."""
@@ -144,10 +146,19 @@ async def _run(descriptor: int) -> None:
     await Worker().run(socket.socket(fileno=descriptor))
 
 
+def _end_with_parent() -> None:
+    """Have Linux kill this process when its parent has gone (prctl(2)): one that hangs must not keep the port."""
+    try:
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    except AttributeError:
+        pass  # another system
+
+
 def main() -> None:
     """Run the worker whose parent is at the other end of the file descriptor named as the only argument."""
     for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
+    _end_with_parent()
     log.take_over_libraries()
     garbage.put_off()
     loop.run(_run(int(sys.argv[1])))

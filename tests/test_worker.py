@@ -233,6 +233,27 @@ def test_workers_end_with_their_parent(tmp_path: Path) -> None:
         until(lambda: all(map(ended, workers)))
 
 
+def test_a_worker_that_hangs_ends_with_its_parent(tmp_path: Path) -> None:
+    with Scene(tmp_path).running() as scene:
+        workers = scene.workers()
+        os.kill(workers[0], signal.SIGSTOP)
+        scene.process.kill()
+        until(lambda: all(map(ended, workers)))
+
+
+def test_a_stop_does_not_wait_for_workers_that_start(tmp_path: Path) -> None:
+    with Scene(tmp_path).running() as scene:
+        before = scene.workers()
+        scene.process.send_signal(signal.SIGUSR1)
+        until(lambda: len(scene.workers()) == 4)
+        for worker in set(scene.workers()) - set(before):
+            os.kill(worker, signal.SIGSTOP)
+        workers = scene.workers()
+        assert scene.end() == 0
+        scene.until("Restart failed: the server stops")
+        assert all(map(ended, workers))
+
+
 def test_a_forwarding_loop_is_found(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     loop = f"loop\n forward . 127.0.0.1:{scene.port}"

@@ -9,7 +9,7 @@ process, without workers.
 * The sockets of an address are as many as the first server block says that listens there; an address of blocks without
   *multisocket* has one, served by the first worker.
 * A worker that ends, whatever the reason, is replaced; until then the parent answers what arrives by its sockets, and
-  the log says how it ended.
+  the log says how it ended.  One that hangs for ten seconds is ended.
 * A changed object is known to each worker a moment after the parent knows it.  A worker that lags behind by more than
   64 MiB is replaced.
 * A reload starts new workers beside the old ones, which then answer what they have and end; open TCP connections end

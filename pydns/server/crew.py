@@ -9,6 +9,9 @@ Rules:
    after a growing pause where the next ones do not live long.
 4. Each worker is fed a snapshot of what plugins have (`Feeds`), then every change.
 5. What a worker has told of its counts is kept when it ends (`tally`).
+6. A worker tells something each second.  One that serves and says nothing while this process looks `SILENT` times, a
+   second apart, hangs and is ended.
+7. A start that is not over when the server stops fails.
 
 It knows no plugin by name.
 """
@@ -34,6 +37,9 @@ COLLECT_TIMEOUT = 1.0
 FINISH_TIMEOUT = 10.0
 """Seconds that workers get to end; queries in flight get half of them (`listener.STOP_TIMEOUT`)."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+SILENT = 10
+STOPS = "the server stops"
+"""Why a start fails that a stop has overtaken."""
 STEADY = 10.0
 """Seconds after which a worker counts as one that works, and is replaced at once."""
 
@@ -49,7 +55,6 @@ class Crew(Workers):
         self._adder = adder
         self._common = process.common
         self._posts = [_Post(number, instance, endpoints) for number in range(instance.workers)]
-        self._started = False
         self._finishing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -67,7 +72,6 @@ class Crew(Workers):
         except StartError:
             await self.finish()
             raise
-        self._started = True
 
     async def finish(self) -> None:
         """Have the workers answer what is there and end."""
@@ -130,22 +134,24 @@ class Crew(Workers):
         while True:
             began = self._process.clock()
             why = await self._work(post)
-            if self._finishing.done():
+            if not post.first.done():
+                post.first.set_exception(StartError(STOPS if self._finishing.done() else why))
                 return
-            if not self._started:
-                post.first.set_exception(StartError(why))
+            if self._finishing.done():
                 return
             await post.stand_in()
             seconds = pause.next(self._process.clock() - began)
             later = f" in {seconds:g}s" if seconds else ""
             _log.error(f"worker {post.number} ended: {why}; another one starts{later}")
-            await self._rest(seconds)
+            if await self._finishes_within(seconds):
+                return
 
-    async def _rest(self, seconds: float) -> None:
-        """Wait, but not beyond the end of the crew."""
+    async def _finishes_within(self, seconds: float) -> bool:
+        """Wait, but not beyond the end of the crew; whether that is here."""
         rest: asyncio.Future[Any] = asyncio.ensure_future(self._process.sleep(seconds))
         await asyncio.wait([rest, self._finishing], return_when=asyncio.FIRST_COMPLETED)
         rest.cancel()
+        return self._finishing.done()
 
     async def _work(self, post: _Post) -> str:
         """Run one worker from start to end; why it ended."""
@@ -162,11 +168,19 @@ class Crew(Workers):
         await worker.feed(snapshots)
         if await worker.until_serving() and not self._finishing.done():
             post.relieve()
+        watching = asyncio.create_task(self._watch(worker))
         why = await worker.ended()
+        watching.cancel()
         post.worker = None
         self._process.metrics.workers.discard(worker.pid)
         self._adder.forget(worker)
         return why
+
+    async def _watch(self, worker: WorkerProcess) -> None:
+        """Rule 6."""
+        while worker.serving:
+            await self._process.sleep(1.0)
+            worker.look(SILENT)
 
     def _counted(self, worker: WorkerProcess, portions: list[Portion]) -> None:
         self._adder.add(worker, portions)

@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 
 from pydns import garbage, log
 from pydns.plugin import Address, Process
-from pydns.server.crew import Crew
+from pydns.server.crew import STOPS, Crew
 from pydns.server.endpoint import Endpoint
 from pydns.server.instance import Instance, StartError
 from pydns.server.tally import Adder
@@ -57,6 +57,7 @@ class Server:
         self._exit: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._tasks = Tasks()
         self._stopping = False
+        self._starting: Crew | None = None
         self._adder = Adder(self.process.metrics)
         self._reload_failed = self.process.metrics.counter(
             "reload_failed_total", "Counter of the number of failed reload attempts."
@@ -92,7 +93,7 @@ class Server:
             self.crew = await self._serve(instance, self.endpoints.values())
         except Errors:
             _close(self.endpoints)
-            await instance.stop()
+            await _discard(instance)
             raise
         self.process.workers = self.crew or Workers()
         self.instance = instance
@@ -108,13 +109,22 @@ class Server:
     async def _serve(self, instance: Instance, endpoints: Iterable[Endpoint]) -> Crew | None:
         """Have everything answered by ``instance``: in this process, or by workers, which are returned."""
         if instance.workers:
-            crew = Crew(instance, list(endpoints), self.process, self._adder)
-            await crew.start()
-            return crew
+            return await self._man(Crew(instance, list(endpoints), self.process, self._adder))
         for endpoint in endpoints:
             endpoint.listener = instance.listeners[endpoint.address]
             endpoint.serve()
         return None
+
+    async def _man(self, crew: Crew) -> Crew:
+        """Start a crew; it fails when the server is stopped meanwhile, whatever its workers wait for."""
+        if self._stopping:
+            raise StartError(STOPS)
+        self._starting = crew
+        try:
+            await crew.start()
+        finally:
+            self._starting = None
+        return crew
 
     async def reload(self) -> bool:
         """Replace the configuration by what ``make`` makes now; False, and nothing is changed, where that fails.
@@ -133,7 +143,7 @@ class Server:
             try:
                 await self._replace(new)
             except Errors as error:
-                await new.stop()
+                await _discard(new)
                 return self._reload_fails(error)
             garbage.set_apart()
             _log.info("Reloading complete")
@@ -175,7 +185,9 @@ class Server:
         _shrink(endpoints, {address: listener.settings.sockets for address, listener in new.listeners.items()})
 
     async def stop(self) -> None:
-        """Lameduck, then the sockets, then the plugins."""
+        """Lameduck, then the sockets, then the plugins; workers that do not serve yet end at once."""
+        if self._starting is not None:
+            self._starting.kill()
         async with self._changing:
             if self.instance is not None:
                 await self.instance.lameduck()
@@ -229,8 +241,9 @@ class Server:
             endpoint.stop()
             endpoint.close()
         self.endpoints.clear()
-        if self.crew is not None:
-            self.crew.kill()
+        for crew in (self.crew, self._starting):
+            if crew is not None:
+                crew.kill()
         if self.instance is not None:
             self.instance.cancel()
         self._set_exit(1)
@@ -297,6 +310,12 @@ def _shrink(endpoints: Mapping[Address, Endpoint], counts: Mapping[Address, int]
 def _close(endpoints: Mapping[Address, Endpoint]) -> None:
     for endpoint in endpoints.values():
         endpoint.close()
+
+
+async def _discard(instance: Instance) -> None:
+    """Stop a configuration that could not take over, though it may have stood in for workers meanwhile."""
+    await instance.finish()
+    await instance.stop()
 
 
 async def _retire(instance: Instance, endpoints: Iterable[Endpoint], crew: Crew | None) -> None:

@@ -59,6 +59,7 @@ class WorkerProcess:
         self._pending: list[bytes] | None = []
         """Changes that follow the snapshots; None once they have."""
         self._pending_octets = 0
+        self._looks = 0
         self._asked = 0
         self._waiting: dict[int, asyncio.Future[None]] = {}
 
@@ -76,7 +77,7 @@ class WorkerProcess:
                     sys.executable, "-P", "-m", MODULE, str(theirs.fileno()),
                     stdin=asyncio.subprocess.DEVNULL, pass_fds=[theirs.fileno(), *inherited], env=_environment(),
                 )  # fmt: skip
-            except OSError:
+            except BaseException:  # cancelled, too
                 ours.close()
                 raise
         self._channel: Channel[ToParent] = await Channel[ToParent](ToParent, self._take, self._end).open(ours)
@@ -101,8 +102,17 @@ class WorkerProcess:
         else:
             self._channel.send_octets(octets)
         if self._pending_octets + self._channel.backlog > MAX_BACKLOG:
-            self._why = self._why or "it lags behind the changes"
-            self.kill()
+            self._give_up("it lags behind the changes")
+
+    def look(self, most: int) -> None:
+        """End the worker if it has said nothing since ``most`` looks."""
+        self._looks += 1
+        if self._looks > most:
+            self._give_up("it has said nothing for too long")
+
+    def _give_up(self, why: str) -> None:
+        self._why = self._why or why
+        self.kill()
 
     async def until_serving(self) -> bool:
         """Wait until the worker serves, or has ended without that; whether it serves."""
@@ -141,6 +151,7 @@ class WorkerProcess:
         return f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
 
     def _take(self, message: ToParent) -> None:
+        self._looks = 0
         match message:
             case Serving():
                 self.serving = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from pathlib import Path
@@ -13,9 +14,10 @@ from pydns.plugin import Process
 from pydns.serve import Configuration, Options
 from pydns.server import worker_process
 from pydns.server.channel import Recipe
-from pydns.server.crew import LONGEST_PAUSE, Crew, _Pause
+from pydns.server.crew import LONGEST_PAUSE, SILENT, Crew, _Pause
 from pydns.server.endpoint import Endpoint
 from pydns.server.instance import Instance, StartError
+from pydns.server.lifecycle import Server
 from pydns.server.tally import Adder
 from pydns.server.worker_process import WorkerProcess, encoded_change
 from tests.server.parts import UdpClient, free_port, make_process, packet, until
@@ -131,6 +133,98 @@ async def test_a_fatal_error_of_a_worker_ends_the_process(tmp_path: Path) -> Non
     worker.kill()
     assert (await worker.ended(), ended) == ("killed by SIGKILL", ["fatal"])
     scene.endpoint.close()
+
+
+async def test_one_that_ends_while_others_start_is_replaced(tmp_path: Path, log_lines: list[str]) -> None:
+    scene = Scene(tmp_path)
+    crew = scene.crew()
+    starting = asyncio.create_task(crew.start())
+    await until(lambda: len(scene.process.metrics.workers) == 2)
+    first, second = (post.worker for post in crew._posts)
+    assert first is not None and second is not None
+    os.kill(second.pid, signal.SIGSTOP)
+    await crew._posts[0].first
+    first.kill()
+    await until(lambda: bool(log_lines))
+    os.kill(second.pid, signal.SIGCONT)
+    await starting
+    assert log_lines == ["[ERROR] worker 1 ended: killed by SIGKILL; another one starts"]
+    await scene.close(crew)
+
+
+async def test_those_that_say_nothing_are_replaced(tmp_path: Path, log_lines: list[str]) -> None:
+    scene = Scene(tmp_path)
+    seconds = asyncio.Semaphore(0)
+    scene.process.sleep = lambda _: seconds.acquire()
+    crew = scene.crew()
+    await crew.start()
+    for worker in scene.process.metrics.workers:
+        os.kill(worker, signal.SIGSTOP)
+    for _ in range(2 * SILENT):
+        seconds.release()
+    await asyncio.sleep(0)
+    assert log_lines == []
+    for _ in range(4):
+        seconds.release()
+    await until(lambda: len(log_lines) == 2)
+    why = "it has said nothing for too long; another one starts"
+    assert sorted(log_lines) == [f"[ERROR] worker {number} ended: {why}" for number in (1, 2)]
+    with UdpClient("127.0.0.1", scene.port) as client:
+        assert parse(await client.ask(packet())).additional
+    await scene.close(crew)
+
+
+async def test_the_end_may_come_while_no_worker_is_there(tmp_path: Path, log_lines: list[str]) -> None:
+    scene = Scene(tmp_path)
+    never = asyncio.Event()
+    scene.process.sleep = lambda _: never.wait()
+    crew = scene.crew()
+    await crew.start()
+    for worker in scene.process.metrics.workers:
+        os.kill(worker, signal.SIGKILL)
+    await until(lambda: len(log_lines) == 2)
+    del log_lines[:]
+    await scene.close(crew)
+    assert [task.exception() for task in crew._tasks] == [None, None]
+    assert log_lines == []
+
+
+async def test_a_worker_tells_something_each_second(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+    worker = scene.worker([])
+    await worker.start(scene.recipe())
+    await worker.feed([])
+    assert await worker.until_serving()
+    for _ in range(3):
+        worker.look(1)
+        assert worker._looks == 1
+        await until(lambda: worker._looks == 0)
+    worker.kill()
+    assert await worker.ended() == "killed by SIGKILL"
+    scene.endpoint.close()
+
+
+async def test_a_reload_whose_workers_fail_leaves_nothing_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene = Scene(tmp_path)
+    scene.endpoint.close()
+    made: list[Instance] = []
+
+    def make() -> Instance:
+        made.append(Configuration(Options(conf=str(tmp_path / "Corefile")), scene.process).make())
+        for listener in made[-1].listeners.values():
+            listener.cache("udp", 4)  # as where it stands in for a worker
+        return made[-1]
+
+    server = Server(scene.process, make, quiet=True)
+    await server.start()
+    before = list(scene.process.changes._listeners)
+    monkeypatch.setattr(worker_process, "MODULE", "pydns.nosuch")
+    assert not await server.reload()
+    assert scene.process.changes._listeners == before
+    assert len(made) == 2
+    await server.stop()
 
 
 def test_the_pause_grows_while_workers_do_not_live_long() -> None:
