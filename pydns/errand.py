@@ -48,8 +48,8 @@ class Errand:
     """
 
     __slots__ = (
-        "asked", "backs", "client", "data", "flags", "home", "ident", "local", "name", "now", "order", "outcome",
-        "over", "qname", "rdata", "received", "send", "shape", "socket", "target", "ttl", "zone",
+        "_question", "asked", "backs", "client", "data", "flags", "home", "ident", "local", "name", "now", "order",
+        "outcome", "over", "qname", "rdata", "received", "send", "shape", "socket", "target", "ttl", "zone",
     )  # fmt: skip
 
     ident: bytes
@@ -80,11 +80,19 @@ class Errand:
         self.backs = backs
         self.over = False
         self.outcome: Message | ExchangeError | None = None
+        self._question: Question | None = None
 
     @property
     def family(self) -> int:
         """4 or 6: the client's address family."""
         return 6 if ":" in self.client[0] else 4
+
+    @property
+    def question(self) -> Question:
+        """What is asked, one object for the query and for its reply."""
+        if self._question is None:
+            self._question = Question(self.qname, self.shape.qtype)
+        return self._question
 
     @property
     def reply_size(self) -> int:
@@ -99,6 +107,10 @@ class Errand:
         """What the client gets."""
         return self.shape.reply(self.data[:2], self.flags, self.asked, self.ttl, self.rdata)
 
+    def message(self) -> Message:
+        """The query, for the chain."""
+        return self.shape.query(int.from_bytes(self.data[:2], "big"), self.question, self.asked)
+
     def done(self) -> bool:
         return self.over
 
@@ -110,8 +122,7 @@ class Errand:
             self.flags, self.ttl, self.rdata = plain
             self.home.finish(self)
             return True
-        question = Question(self.qname, self.shape.qtype)
-        reply = read_datagram(self.data[:2] + data[2:], question, self.shape.limit, self.asked)
+        reply = read_datagram(self.data[:2] + data[2:], self.question, self.shape.limit, self.asked)
         if reply is not None:
             self._give_up(reply)
         return reply is not None

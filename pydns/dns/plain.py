@@ -19,7 +19,7 @@ from struct import Struct
 
 from pydns.dns.common import parse_query
 from pydns.dns.edns import MIN_SIZE, Edns
-from pydns.dns.message import HEADER
+from pydns.dns.message import HEADER, Message, Packed, Question, new
 from pydns.dns.types import Class, Flag, Type
 
 MAX_SHAPES = 256
@@ -50,22 +50,14 @@ class Shape:
     """What plain queries say besides ID and name."""
 
     __slots__ = (
-        "asking",
-        "counts",
-        "do",
-        "key",
-        "kind",
-        "length",
-        "limit",
-        "mask",
-        "opt",
-        "owner",
-        "qtype",
+        "asking", "counts", "do", "edns", "flags", "key", "kind", "length", "limit", "mask", "opt", "owner", "qtype",
         "rdata_length",
-    )
+    )  # fmt: skip
 
     def __init__(self, flags: int, qtype: int, edns: Edns | None) -> None:
+        self.flags = flags
         self.qtype = qtype
+        self.edns = edns
         self.do = edns is not None and edns.do
         self.kind = qtype, self.do
         self.key = qtype, int(Class.IN), self.do, bool(flags & Flag.CD)
@@ -82,6 +74,11 @@ class Shape:
         self.owner = b"\xc0\x0c" + qtype.to_bytes(2, "big") + Class.IN.to_bytes(2, "big")
         self.counts = _COUNTS if edns is None else _COUNTS_WITH_OPT
         self.opt = b"" if edns is None else Edns(edns.size, edns.flags & _KEPT).pack()
+
+    def query(self, ident: int, question: Question, asked: bytes) -> Message:
+        """The query as `parse` reads it; ``asked`` are the octets of ``question``."""
+        packed = new(Packed, (question, (), (), (), asked, (), HEADER.size + len(asked)))
+        return new(Message, (ident, self.flags, 0, question, (), (), (), self.edns, None, False, packed))
 
     def reply(self, ident: bytes, flags: int, asked: bytes, ttl: int, rdata: bytes) -> bytes:
         """The reply with one record to the question ``asked`` (octets), and OPT as the client is due."""

@@ -97,7 +97,7 @@ class Dispatcher:
         ``turn`` and ``errand`` are those of `Query`.
         """
         try:
-            message = accept(data)
+            message = accept(data) if errand is None else errand.message()
         except Rejected as rejected:
             message = rejected.reply._replace(question=rejected.reply.question or _NO_QUESTION)
             query = Query(message, client, local, transport, self, size=len(data))
