@@ -19,8 +19,9 @@ from struct import Struct
 
 from pydns.dns.common import parse_query
 from pydns.dns.edns import MIN_SIZE, Edns
-from pydns.dns.message import HEADER, Message, Packed, Question, new
-from pydns.dns.types import Class, Flag, Type
+from pydns.dns.message import HEADER, Message, Question
+from pydns.dns.packed import Packed
+from pydns.dns.types import Class, Flag, Type, new
 
 MAX_SHAPES = 256
 """Shapes that are known at a time; one too many wipes them all."""
