@@ -78,7 +78,7 @@ class Shape:
 
     def query(self, ident: int, question: Question, asked: bytes) -> Message:
         """The query as `parse` reads it; ``asked`` are the octets of ``question``."""
-        packed = new(Packed, (question, (), (), (), asked, (), HEADER.size + len(asked)))
+        packed = new(Packed, (question, (), (), (), asked, (), HEADER.size + len(asked), None))
         return new(Message, (ident, self.flags, 0, question, (), (), (), self.edns, None, False, packed))
 
     def reply(self, ident: bytes, flags: int, asked: bytes, ttl: int, rdata: bytes) -> bytes:
