@@ -281,6 +281,26 @@ async def test_a_client_that_reads_slowly_holds_up_no_other(remember: bool) -> N
             flood.cancel()
 
 
+async def test_a_client_that_asks_much_holds_up_no_other() -> None:
+    replayed: list[int] = []
+
+    def count(reply: Message) -> Message:
+        return reply._replace(replay=Replay(until=2000.0, counters=(replayed.append,)))
+
+    listener = make_listener(answer(ADDRESS_RECORD, change=count))
+    async with connected(listener) as (server, client):
+        for _ in range(3):
+            await client.ask(packet())  # now it is known
+        with socket.create_connection(("127.0.0.1", server.port)) as sock:
+            await until(lambda: len(server.endpoint._connections.open) == 2)
+            assert sock.send(framed(packet()) * 8000) == 8000 * len(framed(packet()))
+            await client.ask(packet())
+            cache = listener.cache("tcp", 4)
+            assert cache is not None
+            cache.flush()
+    assert sum(replayed) < 4000
+
+
 async def test_a_client_that_reads_again_gets_everything(remember: bool) -> None:
     async with connected(make_listener(large(4000), remember=remember)) as (server, client):
         client.writer.transport.pause_reading()  # type: ignore[attr-defined]
