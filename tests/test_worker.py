@@ -102,8 +102,10 @@ class Scene:
         return octets.decode().rstrip("\n")
 
     def workers(self) -> list[int]:
+        """Those that run their own program by now: one that was stopped before would stop its parent, too."""
         number = self.process.pid
-        return [int(word) for word in Path(f"/proc/{number}/task/{number}/children").read_text().split()]
+        children = Path(f"/proc/{number}/task/{number}/children").read_text().split()
+        return [int(child) for child in children if b"pydns.worker" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
     def ask(self, question: str = QUESTION) -> list[str]:
         """Ask from a new port; the answer."""
