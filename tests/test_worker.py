@@ -105,7 +105,7 @@ class Scene:
         """Those that run their own program by now: one that was stopped before would stop its parent, too."""
         number = self.process.pid
         children = Path(f"/proc/{number}/task/{number}/children").read_text().split()
-        return [int(child) for child in children if b"pydns.worker" in Path(f"/proc/{child}/cmdline").read_bytes()]
+        return [int(child) for child in children if b"pydns.worker" in command(child)]
 
     def ask(self, question: str = QUESTION) -> list[str]:
         """Ask from a new port; the answer."""
@@ -131,6 +131,14 @@ class Scene:
     def end(self) -> int:
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(PATIENCE)
+
+
+def command(process: str) -> bytes:
+    """Its command line; empty once it has ended."""
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
 
 
 def until(condition: Callable[[], bool]) -> None:
