@@ -1,0 +1,189 @@
+"""What a query costs, counted in bytecodes: a guard against a hot path that grows, on machines where time says little.
+
+Only this package's own code is counted, so that neither asyncio nor the client of the test takes part.  A budget is
+what CPython 3.11 needs, rounded up; later versions need less.  On 3.11 a path that needs a tenth less than its budget
+fails as well: write the new figure down, so that what was gained stays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import pydns
+from pydns import build
+from pydns.corefile.parser import parse
+from pydns.dns.types import Rcode
+from pydns.http import HttpListeners
+from pydns.metrics import Metrics
+from pydns.plugin import Process
+from pydns.registry import ORDER
+from tests.server.parts import Running, UdpClient, packet
+
+PACKAGE = str(Path(pydns.__file__).parent)
+QUERIES = 64
+WARM_UPS = 3
+"""Times that all is asked before: the chain answers, then it does so for the last time, then it need not."""
+TOLERANCE = 0.1
+
+COREFILE = """\
+.:0 {{
+    errors
+    kubernetes cluster.local in-addr.arpa ip6.arpa {{
+        pods insecure
+        fallthrough in-addr.arpa ip6.arpa
+        ttl 30
+    }}
+    prometheus 127.0.0.1:0
+    forward . 127.0.0.1:{upstream}
+    cache 30 {{
+        disable success cluster.local
+        disable denial cluster.local
+    }}
+    loadbalance
+}}
+"""
+"""kubeadm's, without what watches processes."""
+
+MANIFEST = """\
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {clusterIP: 10.96.1.1, clusterIPs: [10.96.1.1], ports: [{name: http, port: 80, protocol: TCP}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: db, namespace: shop}
+spec: {clusterIP: None, clusterIPs: [None], ports: [{name: sql, port: 5432, protocol: TCP}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: db-1, namespace: shop, labels: {kubernetes.io/service-name: db}}
+addressType: IPv4
+endpoints:
+- {addresses: [10.244.0.1], hostname: db-0}
+- {addresses: [10.244.0.2], hostname: db-1}
+- {addresses: [10.244.0.3], hostname: db-2}
+ports: [{name: sql, port: 5432, protocol: TCP}]
+"""
+
+# A name with a dash is asked once: what warms up has an underscore there.
+WEB = "web.shop.svc.cluster.local. A"
+HEADLESS = "db.shop.svc.cluster.local. A"
+ABSENT = [f"absent-{number}.shop.svc.cluster.local. A" for number in range(QUERIES)]
+OUTSIDE = "example.org. A"
+NEW_OUTSIDE = [f"host-{number}.example.org. A" for number in range(QUERIES)]
+
+BUDGETS: dict[str, tuple[Sequence[str], Rcode, bool, int]] = {
+    "the same name again": ([WEB] * QUERIES, Rcode.NOERROR, True, 110),
+    "a headless name again": ([HEADLESS] * QUERIES, Rcode.NOERROR, True, 110),
+    "a name that does not exist, each another": (ABSENT, Rcode.NXDOMAIN, True, 830),
+    "a Service by the chain": ([WEB] * QUERIES, Rcode.NOERROR, False, 2700),
+    "a headless Service by the chain": ([HEADLESS] * QUERIES, Rcode.NOERROR, False, 3100),
+    "a forwarded name, each another": (NEW_OUTSIDE, Rcode.NOERROR, True, 1900),
+    "a forwarded name again": ([OUTSIDE] * QUERIES, Rcode.NOERROR, True, 110),
+}
+"""The questions, the rcode of every reply, whether there is a packet cache, and the bytecodes that a query may take."""
+
+
+class Bytecodes:
+    """Counts the bytecodes of the package that the thread runs."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        before = sys.gettrace()
+        sys.settrace(self._enter)
+        try:
+            yield
+        finally:
+            sys.settrace(before)
+
+    def _enter(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if not frame.f_code.co_filename.startswith(PACKAGE):
+            return None
+        frame.f_trace_lines = False
+        frame.f_trace_opcodes = True
+        return self._step
+
+    def _step(self, frame: FrameType, event: str, argument: Any) -> Any:
+        self.count += event == "opcode"
+        return self._step
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[int]:
+    """The port of an upstream with an address for each name, in a thread of its own, whose bytecodes nobody counts."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("127.0.0.1", 0))
+        thread = threading.Thread(target=_echo, args=(sock,))
+        thread.start()
+        yield sock.getsockname()[1]
+        sock.sendto(b"", sock.getsockname())
+        thread.join()
+
+
+def _echo(sock: socket.socket) -> None:
+    """Answer everything with one address until an empty datagram comes."""
+    head, record = bytes.fromhex("8180 0001 0001 0000 0000"), bytes.fromhex("c00c 0001 0001 0000012c 0004 c0000201")
+    while data := (received := sock.recvfrom(4096))[0]:
+        sock.sendto(data[:2] + head + data[12:] + record, received[1])
+
+
+@asynccontextmanager
+async def serving(
+    upstream: int, folder: Path, *, remember: bool, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[int]:
+    """A server with the Corefile above; its port."""
+    monkeypatch.setenv(build.PACKET_CACHE, "1" if remember else "0")
+    manifest = folder / "cluster.yaml"
+    manifest.write_text(MANIFEST)
+    process = Process(metrics=Metrics(), http=HttpListeners(), manifests=(manifest,))
+    instance = build.build(parse(COREFILE.format(upstream=upstream), environ={}, plugins=ORDER), process)
+    await instance.start()
+    try:
+        (listener,) = instance.listeners.values()
+        async with Running(listener) as running:
+            yield running.port
+    finally:
+        await instance.stop()
+
+
+async def ask_all(port: int, packets: Sequence[bytes], rcode: Rcode) -> None:
+    """Send all, then read all the replies."""
+    loop = asyncio.get_running_loop()
+    with UdpClient("127.0.0.1", port) as client:
+        for octets in packets:
+            client.sock.send(octets)
+        for _ in packets:
+            reply = await loop.sock_recv(client.sock, 4096)
+            assert reply[3] & 15 == rcode
+
+
+@pytest.mark.parametrize(("questions", "rcode", "remember", "budget"), BUDGETS.values(), ids=BUDGETS)
+async def test_a_query_costs_no_more_than_its_budget(
+    questions: Sequence[str], rcode: Rcode, remember: bool, budget: int,
+    upstream: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    packets = [packet(question, ident=number) for number, question in enumerate(questions)]
+    bytecodes = Bytecodes()
+    async with serving(upstream, tmp_path, remember=remember, monkeypatch=monkeypatch) as port:
+        for _ in range(WARM_UPS):
+            await ask_all(port, [packet(question.replace("-", "_")) for question in questions], rcode)
+        with bytecodes.counting():
+            await ask_all(port, packets, rcode)
+    used = bytecodes.count / len(packets)
+    assert used <= budget, "the hot path has grown"
+    if sys.version_info[:2] == (3, 11):
+        assert used >= budget * (1 - TOLERANCE), "the hot path has shrunk: lower the budget"
