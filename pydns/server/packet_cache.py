@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 from pydns.dns.message import Lease, Replay
 from pydns.server.marks import Marks
+from pydns.server.replayed import Replayed
 from pydns.server.templates import Templates
 
 MAX_QUERY = 512
@@ -46,21 +47,14 @@ class Ticket(NamedTuple):
     turn: int
 
 
-class _Variant:
-    """One reply less its ID, and how often it was sent again since that was last told."""
+class _Variant(Replayed):
+    """One reply less its ID."""
 
-    __slots__ = ("counters", "hits", "octets")
+    __slots__ = ("octets",)
 
     def __init__(self, octets: bytes, counters: tuple[Callable[[int], None], ...]) -> None:
+        super().__init__(counters)
         self.octets = octets
-        self.counters = counters
-        self.hits = 0
-
-    def flush(self) -> None:
-        if self.hits:
-            for count in self.counters:
-                count(self.hits)
-            self.hits = 0
 
 
 class _Entry:

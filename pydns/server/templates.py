@@ -21,6 +21,7 @@ from collections.abc import Callable, Hashable
 from pydns.dns.message import HEADER, Denial, Replay, parse
 from pydns.dns.name import BadName, from_wire, is_below, labels, to_wire
 from pydns.dns.rdata import names_in
+from pydns.server.replayed import Replayed
 
 MAX_TEMPLATES = 1024
 """Templates of one cache; one too many wipes them all, because they are made again in no time."""
@@ -32,13 +33,14 @@ Shape = tuple[int, bytes, bytes]
 """Where the name ends, what stands in front of it, and what stands behind it and in its last labels."""
 
 
-class Template:
-    """A reply without ID and question, ``hits`` times sent since that was last told to ``counters``."""
+class Template(Replayed):
+    """A reply without ID and question."""
 
-    __slots__ = ("_absence", "_behind", "_head", "_replay", "_rest", "_shared", "_start", "hits")
+    __slots__ = ("_absence", "_behind", "_head", "_replay", "_rest", "_shared", "_start")
 
     def __init__(self, reply: bytes, start: int, behind: int, replay: Replay, denial: Denial) -> None:
         """The zone's name starts at ``start``, the question ends at ``behind``."""
+        super().__init__(replay.counters)
         self._head = reply[2 : HEADER.size]
         self._rest = reply[behind:]
         self._start = start
@@ -46,7 +48,6 @@ class Template:
         self._absence = denial.absence
         self._shared = _labels_before(denial.zone, reply)
         self._replay = replay.with_denial(None)
-        self.hits = 0
 
     def has_room(self, query: bytes) -> bool:
         """Whether the name in ``query``, which has this shape, is compressed as it is here (rule 3)."""
@@ -65,16 +66,10 @@ class Template:
 
     def replay(self, tags: tuple[Hashable, ...]) -> Replay:
         """Consent to send the reply for one name again, until the data of ``tags`` change."""
-        return Replay(self._replay.until, tags, 1, self._replay.counters, lease=self._replay.lease)
+        return Replay(self._replay.until, tags, 1, self.counters, lease=self._replay.lease)
 
     def has_ended(self, now: float) -> bool:
         return self._replay.has_ended(now)
-
-    def flush(self) -> None:
-        if self.hits:
-            for count in self._replay.counters:
-                count(self.hits)
-            self.hits = 0
 
 
 class Templates:
