@@ -9,6 +9,9 @@ from pydns.dns.types import Type, direct
 DO = 0x8000
 """The DNSSEC OK bit of the OPT record's flags (RFC 3225)."""
 
+KEPT_FLAGS = 0xFF00
+"""The flags of a query's OPT record that come back."""
+
 MIN_SIZE = 512
 """A smaller advertised UDP payload size counts as this (RFC 6891 section 6.2.3)."""
 
@@ -46,6 +49,10 @@ class Edns(NamedTuple):
     @property
     def do(self) -> bool:
         return bool(self.flags & DO)
+
+    def echoed(self) -> "Edns":
+        """What a reply has where nobody adds to it: the sender's size and upper flags (DO is one), version 0."""
+        return Edns(self.size, self.flags & KEPT_FLAGS)
 
     def pack(self, rcode: int = 0) -> bytes:
         """The OPT record on the wire, with the upper eight bits of ``rcode``."""

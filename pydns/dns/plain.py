@@ -43,8 +43,6 @@ _OPT_RCODE = 5
 _ROOT_OPT = b"\0\0\x29"
 _RCODE = 0xF
 _AD = int(Flag.AD)
-_KEPT = 0xFF00
-"""The flags of a query's OPT record that come back."""
 
 
 class Shape:
@@ -74,7 +72,7 @@ class Shape:
         self.rdata_length = self.length.to_bytes(2, "big")
         self.owner = b"\xc0\x0c" + qtype.to_bytes(2, "big") + Class.IN.to_bytes(2, "big")
         self.counts = _COUNTS if edns is None else _COUNTS_WITH_OPT
-        self.opt = b"" if edns is None else Edns(edns.size, edns.flags & _KEPT).pack()
+        self.opt = b"" if edns is None else edns.echoed().pack()
 
     def query(self, ident: int, question: Question, asked: bytes) -> Message:
         """The query as `parse` reads it; ``asked`` are the octets of ``question``."""

@@ -27,7 +27,7 @@ from functools import cache
 from itertools import takewhile
 from typing import NamedTuple
 
-from pydns.dns.edns import DO, MIN_SIZE, Edns, OptionCode
+from pydns.dns.edns import DO, KEPT_FLAGS, MIN_SIZE, Edns, OptionCode
 from pydns.dns.message import Denial, Message, Question, Replay, pack, parse, uncompressed_size
 from pydns.dns.name import is_below, labels, suffixes, tail
 from pydns.dns.types import OPCODE_MASK, RCODE_MASK, Class, Flag, Rcode, Type, new
@@ -42,7 +42,6 @@ MAX_DATAGRAM = 65507
 """Octets that fit into a UDP datagram over IPv4."""
 
 _HARMLESS = frozenset((OptionCode.COOKIE, OptionCode.KEEPALIVE, OptionCode.PADDING))
-_KEPT_FLAGS = 0xFF00
 _NO_QUESTION = Question(".", Type.NONE, 0)
 
 _log = Log()
@@ -236,9 +235,9 @@ def _with_edns(reply: Message, query: Query) -> Message:
     if asked is None:
         edns = said
     elif said is None:
-        edns = Edns(asked.size, asked.flags & _KEPT_FLAGS)
+        edns = asked.echoed()
     else:
-        edns = Edns(asked.size, said.flags & _KEPT_FLAGS | asked.flags & DO, 0, said.options)
+        edns = Edns(asked.size, said.flags & KEPT_FLAGS | asked.flags & DO, 0, said.options)
     rcode = reply.rcode if edns is not None or reply.rcode <= RCODE_MASK else Rcode.SERVFAIL
     if edns is said and reply.id == query.message.id and rcode == reply.rcode:
         return reply
