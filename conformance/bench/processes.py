@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.bench.machine import TICKS, program
-from conformance.servers.processes import tied
+from conformance.servers.processes import stop, tied
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
-STOP_TIME = 8.0
-"""Seconds that a program has to end after SIGTERM."""
-
 ROOT = Path(__file__).parents[2]
 LOG_END = 600
 """Characters of a log that an error shows."""
@@ -98,17 +94,6 @@ async def running(
         await stop(process)
 
 
-async def stop(process: asyncio.subprocess.Process) -> None:
-    """Ends a program's session."""
-    if process.returncode is None:
-        _signal(process, signal.SIGTERM)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(STOP_TIME):
-                await process.wait()
-    _signal(process, signal.SIGKILL)
-    await process.wait()
-
-
 async def output(words: Sequence[str], cores: Sequence[int]) -> str:
     """Runs a program to its end; what it printed. Raises `BenchError` with that where it failed."""
     pipe = asyncio.subprocess.PIPE
@@ -122,8 +107,3 @@ async def output(words: Sequence[str], cores: Sequence[int]) -> str:
     if process.returncode:
         raise BenchError(f"{Path(words[0]).name} failed: {text[-LOG_END:]}")
     return text
-
-
-def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, number)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+
+STOP_TIMEOUT = 8.0
+"""Seconds that a program has to end after SIGTERM."""
 
 _running: set[subprocess.Popen[str]] = set()
 
@@ -47,6 +51,22 @@ def end_all() -> None:
         _kill(process)
 
 
+async def stop(process: asyncio.subprocess.Process) -> None:
+    """Ends a process and what it started: a program may be a script around the server."""
+    if process.returncode is None:
+        _signal(process.pid, signal.SIGTERM)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP_TIMEOUT):
+                await process.wait()
+    _signal(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
 def _kill(process: subprocess.Popen[str]) -> None:
+    _signal(process.pid, signal.SIGKILL)
+
+
+def _signal(session: int, number: signal.Signals) -> None:
+    """To the whole session, which may outlive its first process."""
     with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+        os.killpg(session, number)

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from conformance.servers.ports import free_port
-from conformance.servers.processes import tied
+from conformance.servers.processes import stop, tied
 from conformance.tools.build import binary
 from conformance.wire.client import ask
 from conformance.wire.question import Question
@@ -31,9 +30,6 @@ FLAG_TIMEOUT = 10.0
 
 OUTPUT = 1 << 20
 """Octets of what a program says for a flag that are read."""
-
-STOP_TIMEOUT = 8.0
-"""Seconds a server has to end after SIGTERM."""
 
 LOG_LINES = 15
 """How many of a log's last lines an error shows."""
@@ -109,7 +105,7 @@ async def start(
         await _wait_until_answering(subject, process, port, log)
         yield Running(port, log, process)
     finally:
-        await _stop(process)
+        await stop(process)
 
 
 async def check(subject: str) -> None:
@@ -148,7 +144,7 @@ async def _output(subject: str, flag: str) -> str:
     except TimeoutError:
         output = b""
     finally:
-        await _stop(process)
+        await stop(process)
     return "" if (process.returncode or 0) > 0 else output.decode(errors="replace")
 
 
@@ -162,7 +158,7 @@ async def run_to_end(subject: str, corefile: Path, environment: Mapping[str, str
     except TimeoutError:
         status = -1
     finally:
-        await _stop(process)
+        await stop(process)
     return status, log.read_text(errors="replace")
 
 
@@ -204,20 +200,3 @@ async def _wait_until_answering(subject: str, process: asyncio.subprocess.Proces
     except TimeoutError:
         raise StartError(subject, f"no reply on port {port} after {START_TIMEOUT:g} s", log) from None
     raise StartError(subject, f"ended with status {process.returncode}", log)
-
-
-async def _stop(process: asyncio.subprocess.Process) -> None:
-    """Ends a process and what it started: a program may be a script around the server."""
-    if process.returncode is None:
-        _signal(process, signal.SIGTERM)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(STOP_TIMEOUT):
-                await process.wait()
-    _signal(process, signal.SIGKILL)
-    await process.wait()
-
-
-def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    """To the whole session, which may outlive its first process."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, number)
