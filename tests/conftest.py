@@ -1,5 +1,6 @@
 """Fixtures for all tests."""
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -19,3 +20,13 @@ def log_lines() -> Iterator[list[str]]:
     log.OUTPUT.sink = lines.append
     yield lines
     log.OUTPUT.sink = before
+
+
+@pytest.fixture
+def collector_as_before() -> Iterator[None]:
+    """The garbage collector runs after the test as it did before."""
+    before = gc.get_threshold()
+    yield
+    gc.enable()
+    gc.unfreeze()
+    gc.set_threshold(*before)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Iterator
 
 import pytest
 
 from pydns import garbage
+
+pytestmark = pytest.mark.usefixtures("collector_as_before")
 
 
 class Cycle:
@@ -16,15 +17,6 @@ class Cycle:
 
     def __init__(self) -> None:
         self.itself = self
-
-
-@pytest.fixture(autouse=True)
-def collector_as_before() -> Iterator[None]:
-    before = gc.get_threshold()
-    yield
-    gc.enable()
-    gc.unfreeze()
-    gc.set_threshold(*before)
 
 
 def test_a_start_collects_nothing_and_what_it_made_is_passed_over() -> None:

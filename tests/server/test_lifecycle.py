@@ -20,6 +20,8 @@ from tests.server.life import Noted, make_instance
 from tests.server.parts import TcpClient, UdpClient, free_port, make_process, packet, until
 from tests.support import settle, texts
 
+pytestmark = pytest.mark.usefixtures("collector_as_before")
+
 OLD, NEW = "example.org. 5 IN A 192.0.2.1", "example.org. 5 IN A 192.0.2.2"
 STARTED = ["a start", "a serving"]
 STOPPED = ["a lameduck", "a stop"]
@@ -55,15 +57,6 @@ class Scene:
     async def ask(self, host: str = "127.0.0.1") -> list[str]:
         with UdpClient(host, self.port) as client:
             return texts(parse(await client.ask(packet())).answer)
-
-
-@pytest.fixture(autouse=True)
-def collector_as_before() -> Iterator[None]:
-    before = gc.get_threshold()
-    yield
-    gc.enable()
-    gc.unfreeze()
-    gc.set_threshold(*before)
 
 
 @pytest.fixture(autouse=True)
