@@ -29,8 +29,9 @@ from pydns import log
 from pydns.corefile.line import Findings
 from pydns.corefile.options import Options
 from pydns.dns.edns import MIN_SIZE, Edns
-from pydns.dns.message import MAX_MESSAGE, RR, Message, Question, Replay
+from pydns.dns.message import MAX_MESSAGE, RR, Message, Question
 from pydns.dns.packed import Packed
+from pydns.dns.replay import Replay
 from pydns.dns.types import OPCODE_MASK, Flag, Rcode, new
 from pydns.errand import Errand
 from pydns.metrics import Metrics

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 
 from pydns.corefile.options import Options
 from pydns.dns import rdata
-from pydns.dns.message import RR, Message, Replay
+from pydns.dns.message import RR, Message
+from pydns.dns.replay import Replay
 from pydns.dns.types import Type
 from pydns.plugin import Plugin, Query
 

@@ -55,9 +55,10 @@ from pydns.corefile.fallthrough import Fallthrough
 from pydns.corefile.line import Line, near_name
 from pydns.corefile.options import Options, argument, flag, option
 from pydns.corefile.types import duration, path, seconds, zones
-from pydns.dns.message import RR, Message, Replay
+from pydns.dns.message import RR, Message
 from pydns.dns.name import longest_zone, normalize, parent, reverse_address
 from pydns.dns.rdata import target
+from pydns.dns.replay import Replay
 from pydns.dns.types import Flag, Rcode, Type
 from pydns.plugin import Block, Failure, Plugin, Query
 from pydns.tasks import Tasks

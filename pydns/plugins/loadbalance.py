@@ -53,7 +53,8 @@ from pydns.corefile.duration import format_duration
 from pydns.corefile.line import Line, near_name
 from pydns.corefile.options import Options, argument, option
 from pydns.corefile.types import cidr, duration, path, text
-from pydns.dns.message import RR, Message, Replay
+from pydns.dns.message import RR, Message
+from pydns.dns.replay import Replay
 from pydns.dns.types import Rcode, Type
 from pydns.errand import Passes
 from pydns.plugin import Block, Plugin, Query

@@ -28,8 +28,9 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from pydns.dns.edns import DO, KEPT_FLAGS, MIN_SIZE, Edns, OptionCode
-from pydns.dns.message import Denial, Message, Question, Replay, pack, parse, uncompressed_size
+from pydns.dns.message import Message, Question, pack, parse, uncompressed_size
 from pydns.dns.name import is_below, labels, suffixes, tail
+from pydns.dns.replay import Denial, Replay
 from pydns.dns.types import OPCODE_MASK, RCODE_MASK, Class, Flag, Rcode, Type, new
 from pydns.errand import Errand
 from pydns.log import Log

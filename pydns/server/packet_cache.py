@@ -25,7 +25,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import cycle
 from typing import NamedTuple
 
-from pydns.dns.message import Lease, Replay
+from pydns.dns.replay import Lease, Replay
 from pydns.server.marks import Marks
 from pydns.server.replayed import Replayed
 from pydns.server.templates import Templates

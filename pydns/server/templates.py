@@ -18,9 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from pydns.dns.message import HEADER, Denial, Replay, parse
+from pydns.dns.message import HEADER, parse
 from pydns.dns.name import BadName, from_wire, is_below, labels, to_wire
 from pydns.dns.rdata import names_in
+from pydns.dns.replay import Denial, Replay
 from pydns.server.replayed import Replayed
 
 MAX_TEMPLATES = 1024

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pydns.dns import RR, Edns, Flag, Message, Question, Rcode, Type, WireError, pack, parse
-from pydns.dns.message import Replay
+from pydns.dns.replay import Replay
 from pydns.dns.text import record, to_text
 
 QUESTION = Question("web.shop.svc.cluster.local.", Type.A)

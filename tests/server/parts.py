@@ -12,7 +12,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from pydns.dns import Flag, Message, Question
-from pydns.dns.message import RR, Replay, pack
+from pydns.dns.message import RR, pack
+from pydns.dns.replay import Replay
 from pydns.dns.types import type_number
 from pydns.http import HttpListeners
 from pydns.metrics import Metrics

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from pydns.dns import Edns, Flag, Message, Question, Rcode
-from pydns.dns.message import RR, Denial, Replay, pack, parse
+from pydns.dns.message import RR, pack, parse
+from pydns.dns.replay import Denial, Replay
 from pydns.dns.types import Opcode
 from pydns.plugin import Address, Plugin, Query, Serve, Settings
 from pydns.plugins.errors import Errors

@@ -7,7 +7,8 @@ import asyncio
 import pytest
 
 from pydns.dns import Message
-from pydns.dns.message import Replay, parse
+from pydns.dns.message import parse
+from pydns.dns.replay import Replay
 from pydns.plugin import Query
 from pydns.server import listener as module
 from pydns.server.listener import Listener

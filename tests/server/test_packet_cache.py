@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pydns.dns.message import Lease, Replay
+from pydns.dns.replay import Lease, Replay
 from pydns.server.marks import LAST as MARKS_LAST
 from pydns.server.packet_cache import MAX_QUERY, MAX_REPLY, OVERHEAD, PacketCache, Ticket
 from tests.support import Clock

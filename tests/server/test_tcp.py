@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pydns.dns import Flag, Message, Rcode
-from pydns.dns.message import Replay, parse
+from pydns.dns.message import parse
+from pydns.dns.replay import Replay
 from pydns.plugin import Query, Settings
 from pydns.server.tcp import READ, SEND_BUFFER, Limits
 from tests.server.parts import (

@@ -7,8 +7,9 @@ from collections.abc import Hashable
 import pytest
 
 from pydns.dns import Edns, Flag, Message, Question, Rcode, Type
-from pydns.dns.message import RR, Denial, Replay, pack
+from pydns.dns.message import RR, pack
 from pydns.dns.rdata import soa
+from pydns.dns.replay import Denial, Replay
 from pydns.server.packet_cache import PacketCache
 from pydns.server.templates import MAX_TEMPLATES
 from tests.server.parts import packet

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pydns.dns import Edns, Flag, Message
-from pydns.dns.message import Replay, parse
+from pydns.dns.message import parse
+from pydns.dns.replay import Replay
 from pydns.plugin import Query
 from pydns.server import mmsg
 from pydns.server.listener import Listener

@@ -70,9 +70,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import ceil
 
-from pydns.dns.message import Message, Replay
+from pydns.dns.message import Message
 from pydns.dns.name import is_below
 from pydns.dns.plain import Shape
+from pydns.dns.replay import Replay
 from pydns.dns.types import Flag
 from pydns.errand import Errand, Passes
 from pydns.plugin import Block, Plugin, Query

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pydns.dns.message import RR, Lease
+from pydns.dns.message import RR
 from pydns.dns.rdata import soa
+from pydns.dns.replay import Lease
 from pydns.dns.types import Type
 from pydns.k8s.objects import NO_PORT, EndpointSlice, Port
 from pydns.k8s.store import Store

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from math import inf
 
-from pydns.dns.message import FOREVER, Replay
+from pydns.dns.replay import FOREVER, Replay
 from pydns.k8s.objects import Endpoint, EndpointSlice, Namespace, Pod, Service
 from pydns.k8s.store import Change
 

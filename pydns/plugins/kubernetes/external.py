@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pydns.dns.message import RR, Message, Replay
+from pydns.dns.message import RR, Message
 from pydns.dns.name import from_wire, is_below
+from pydns.dns.replay import Replay
 from pydns.dns.types import Type
 from pydns.plugin import Dropped, Query
 from pydns.plugins.kubernetes.consent import consent, joined

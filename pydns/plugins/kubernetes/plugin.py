@@ -71,10 +71,11 @@ from functools import partial
 from typing import ClassVar, Self
 
 from pydns.corefile.line import Line
-from pydns.dns.message import Denial, Message, Replay
+from pydns.dns.message import Message
 from pydns.dns.name import is_below, is_reverse, longest_zone
 from pydns.dns.packed import Packed
 from pydns.dns.plain import Shape
+from pydns.dns.replay import Denial, Replay
 from pydns.dns.types import Flag, Rcode, Type
 from pydns.errand import Passes
 from pydns.k8s.feed import FedSource, Feeder

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from socket import AF_INET, AF_INET6, inet_pton
 from typing import NamedTuple
 
-from pydns.dns.message import RR, Replay
+from pydns.dns.message import RR
 from pydns.dns.name import BadName, to_wire
 from pydns.dns.rdata import srv
+from pydns.dns.replay import Replay
 from pydns.dns.types import Class, Type, new
 from pydns.k8s.objects import NO_PORT, Endpoint, Port
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pydns.dns.edns import Edns
-from pydns.dns.message import Question, Replay
+from pydns.dns.message import Question
+from pydns.dns.replay import Replay
 from pydns.dns.types import Flag, Rcode
 from pydns.plugin import Failure
 from tests.plugins.cache.below import Below, Cached

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pydns.dns.message import FOREVER, Lease, Replay
+from pydns.dns.replay import FOREVER, Lease, Replay
 from pydns.k8s.objects import Endpoint, Namespace, Object, Pod
 from pydns.k8s.store import Change, Store
 from pydns.plugins.kubernetes.consent import Tag, Tags, consent, joined

@@ -3,7 +3,7 @@
 import pytest
 
 from pydns.dns import Flag, Message, Rcode
-from pydns.dns.message import Replay
+from pydns.dns.replay import Replay
 from pydns.k8s.objects import Endpoint, Namespace, Object
 from pydns.plugin import Dropped, Query
 from tests.plugins.kubernetes.cluster import (

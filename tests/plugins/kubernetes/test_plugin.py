@@ -7,7 +7,7 @@ import pytest
 
 from pydns.corefile.line import CorefileError
 from pydns.dns import Flag, Message, Rcode
-from pydns.dns.message import Replay
+from pydns.dns.replay import Replay
 from pydns.k8s.objects import Namespace
 from pydns.k8s.source import SourceError
 from pydns.net import interface_addresses

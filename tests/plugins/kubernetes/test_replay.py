@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pydns.dns import Message, Type
-from pydns.dns.message import Replay
+from pydns.dns.replay import Replay
 from pydns.k8s.objects import KINDS, Endpoint, EndpointSlice, Namespace, Object, Pod, Port, Service
 from pydns.k8s.store import key_of
 from pydns.plugin import Query

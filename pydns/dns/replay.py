@@ -1,0 +1,76 @@
+"""Consent to send a reply again without asking the chain, and when it ends.
+
+It travels with a `Message`, is narrowed by each plugin that a reply passes, and is used by the packet cache.  It knows
+neither messages nor who remembers them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from math import inf
+from typing import NamedTuple
+
+from pydns.dns.types import new
+
+
+class Denial(NamedTuple):
+    """Consent to give the same reply, but for its question, to questions of its type about other names below ``zone``.
+
+    ``absence`` is asked of each such name, in lower case: the tags of the data that say at this moment that it does not
+    exist, or None where this reply is not the one that is due.  ``zone`` is lower-case, and ``maker`` the link of the
+    chain that says so and passes no such query on.
+    """
+
+    zone: str
+    absence: Callable[[str], tuple[Hashable, ...] | None]
+    maker: object
+
+
+class Lease:
+    """An end that replies have in common and that may come nearer: ``until`` is a clock reading, as in `Replay`."""
+
+    __slots__ = ("until",)
+
+    def __init__(self) -> None:
+        self.until = inf
+
+
+FOREVER = Lease()
+"""The lease of replies that have none in common with others."""
+
+
+class Replay(NamedTuple):
+    """Consent to send the bytes of a reply again without asking the chain; a Message without one is sent once.
+
+    ``until`` is the clock reading (seconds) at which the consent ends; ``tags`` name the data that the reply was made
+    of: a change of one of them ends it at once; ``variants`` above 1 says that the reply is one of several equally
+    right ones (shuffled), of which that many should be kept and sent in turn; each of ``counters`` is called
+    with the number of times the reply was sent again, so that metrics stay exact.  ``denial`` lets it stand for other
+    names, as long.  It ends with its ``lease``, too.
+    """
+
+    until: float
+    tags: tuple[Hashable, ...] = ()
+    variants: int = 1
+    counters: tuple[Callable[[int], None], ...] = ()
+    denial: Denial | None = None
+    lease: Lease = FOREVER
+
+    def has_ended(self, now: float) -> bool:
+        """Whether its time is over at the clock reading ``now``."""
+        return self.until <= now or self.lease.until <= now
+
+    def with_counters(self, *counters: Callable[[int], None]) -> Replay:
+        """The same consent with more counters."""
+        until, tags, variants, counted, denial, lease = self
+        return new(Replay, (until, tags, variants, counted + counters, denial, lease))
+
+    def with_denial(self, denial: Denial | None) -> Replay:
+        """The same consent, for other names as ``denial`` says."""
+        until, tags, variants, counters, _, lease = self
+        return new(Replay, (until, tags, variants, counters, denial, lease))
+
+    def with_lease(self, lease: Lease) -> Replay:
+        """The same consent, to end with ``lease``."""
+        until, tags, variants, counters, denial, _ = self
+        return new(Replay, (until, tags, variants, counters, denial, lease))
