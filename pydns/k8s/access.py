@@ -1,6 +1,6 @@
-"""The ways to an API: what is needed to reach it and to be let in, as it is now.
+"""Access to an API: what is needed to reach it and to be let in, as it is now.
 
-Knows two of them, a URL with its TLS files and the Pod that this process is in; both are a few files and need no
+Knows two sources of it, a URL with its TLS files and the Pod that this process is in; both are a few files and need no
 library.  `kubeconfig` knows the third.  Does not know HTTP (`client`).
 """
 
@@ -42,11 +42,11 @@ class Access:
 Renew = Callable[[], Awaitable[Access]]
 """Gives the access of now; raises OSError, ValueError and CredentialsError where credentials cannot be had."""
 
-Way = tuple[Access, Renew]
+RenewableAccess = tuple[Access, Renew]
 """What is known at the start, and how it is renewed."""
 
 
-def by_url(endpoint: str, files: tuple[str, str, str] | None) -> Way:
+def by_url(endpoint: str, files: tuple[str, str, str] | None) -> RenewableAccess:
     """A URL, or a host and port; `files` are those of certificate, key and CA."""
     scheme = "https" if files else "http"
     url = (endpoint if "://" in endpoint else f"{scheme}://{endpoint}").rstrip("/")
@@ -63,7 +63,7 @@ def in_cluster(
     environ: Mapping[str, str] = os.environ,
     files: Path = SERVICE_ACCOUNT,
     clock: Callable[[], float] = time.monotonic,
-) -> Way:
+) -> RenewableAccess:
     """The API of the cluster that this process is a Pod of (client-go, `rest.InClusterConfig`).
 
     Raises SourceError where it is in none, OSError and ValueError where its service account has no token.

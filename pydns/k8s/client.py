@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 from urllib.parse import urlencode, urlsplit
 
 from pydns import __version__
-from pydns.k8s.access import Access, Tls, Way, by_url, in_cluster
+from pydns.k8s.access import Access, RenewableAccess, Tls, by_url, in_cluster
 from pydns.k8s.source import Observer, SourceError
 from pydns.k8s.transport import CredentialsError, TransportError
 
@@ -68,12 +68,12 @@ class ApiResponse:
 class Client:
     """A Transport to a real API; made by `connect`.  Raises OSError where TLS files are missing or bad."""
 
-    def __init__(self, way: Way, observer: Observer) -> None:
-        access, self._renew = way
-        self.url = access.url
+    def __init__(self, access: RenewableAccess, observer: Observer) -> None:
+        now, self._renew = access
+        self.url = now.url
         self._observer = observer
-        self._tls = access.tls
-        self._session = session(access)
+        self._tls = now.tls
+        self._session = session(now)
         self._host = urlsplit(self.url).netloc
 
     @asynccontextmanager
@@ -146,12 +146,12 @@ def tls_context(tls: Tls) -> ssl.SSLContext:
 async def connect(connection: Connection, observer: Observer) -> Client:
     """Read the credentials; no request is made yet.  Raises SourceError where they are missing or make no sense."""
     try:
-        return Client(await way(connection), observer)
+        return Client(await access_of(connection), observer)
     except (OSError, ValueError) as error:
         raise SourceError(f"unable to load {what_is_read(connection)}: {describe(error)}") from error
 
 
-async def way(connection: Connection) -> Way:
+async def access_of(connection: Connection) -> RenewableAccess:
     if connection.kubeconfig:
         from pydns.k8s.kubeconfig import by_kubeconfig
 

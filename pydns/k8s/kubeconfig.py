@@ -12,14 +12,14 @@ from typing import Any, Final
 
 import yaml
 
-from pydns.k8s.access import Access, Tls, Way
+from pydns.k8s.access import Access, RenewableAccess, Tls
 from pydns.k8s.exec_plugin import ExecPlugin
 
 FAULTS: Final = (yaml.YAMLError, TypeError, AttributeError, KeyError)
 """What a file that is no kubeconfig raises, beside OSError, ValueError and the library's own ConfigException."""
 
 
-async def by_kubeconfig(file: str, context: str) -> Way:
+async def by_kubeconfig(file: str, context: str) -> RenewableAccess:
     """The file's `context`, by default its current one; raises OSError and ValueError where it makes no sense.
 
     When the credentials are renewed, an `exec` plugin is run and a token file read again.

@@ -99,7 +99,7 @@ class Listener:
         self._remember = False
 
 
-class Endpoint(Protocol):
+class HasListener(Protocol):
     """Where sockets belong, as they see it: the listener may be exchanged between two messages."""
 
     listener: Listener

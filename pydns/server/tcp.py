@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from pydns.plugin import Address
-from pydns.server.listener import Endpoint
+from pydns.server.listener import HasListener
 
 SEND_BUFFER = 64 << 10
 """Octets of replies that a client may leave unread before its connection stops."""
@@ -44,7 +44,7 @@ class Limits:
 class TcpConnections:
     """The connections to one listening address."""
 
-    def __init__(self, endpoint: Endpoint, limits: Limits | None = None) -> None:
+    def __init__(self, endpoint: HasListener, limits: Limits | None = None) -> None:
         self.endpoint = endpoint
         self.limits = limits or Limits()
         self.open: set[TcpConnection] = set()

@@ -24,7 +24,7 @@ from typing import Any
 
 from pydns.dns.message import MAX_MESSAGE
 from pydns.plugin import Address
-from pydns.server.listener import Endpoint
+from pydns.server.listener import HasListener
 from pydns.server.mmsg import SLOTS, Peer, Recall, shared_batch
 
 BATCH = SLOTS
@@ -41,7 +41,7 @@ _ANCILLARY = socket.CMSG_SPACE(_PKTINFO6.size)
 class UdpSocket:
     """A socket bound to one address."""
 
-    def __init__(self, sock: socket.socket, endpoint: Endpoint) -> None:
+    def __init__(self, sock: socket.socket, endpoint: HasListener) -> None:
         sock.setblocking(False)
         self.sock = sock
         self.family = 6 if sock.family == socket.AF_INET6 else 4
@@ -106,7 +106,7 @@ class UdpSocket:
 class WildcardUdpSocket(UdpSocket):
     """A socket bound to no address, for queries to addresses that have no socket of their own."""
 
-    def __init__(self, sock: socket.socket, endpoint: Endpoint) -> None:
+    def __init__(self, sock: socket.socket, endpoint: HasListener) -> None:
         super().__init__(sock, endpoint)
         if self.family == 6:
             sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVPKTINFO, 1)
