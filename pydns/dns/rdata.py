@@ -89,6 +89,10 @@ def _octets(string: str | bytes) -> bytes:
     return string.encode() if isinstance(string, str) else string
 
 
+SOA_NUMBERS = _SOA.size
+"""Octets of SOA rdata behind its names: serial, refresh, retry, expire, minimum."""
+
+
 def soa(*, mname: str, rname: str, serial: int, refresh: int, retry: int, expire: int, minimum: int) -> bytes:
     """Rdata of SOA; times in seconds (RFC 1035 section 3.3.13)."""
     return to_wire(mname) + to_wire(rname) + _SOA.pack(serial, refresh, retry, expire, minimum)

@@ -27,12 +27,25 @@ class Denial(NamedTuple):
 
 
 class Lease:
-    """An end that replies have in common and that may come nearer: ``until`` is a clock reading, as in `Replay`."""
+    """An end that replies have in common and that may come nearer: ``until`` is a clock reading, as in `Replay`.
 
-    __slots__ = ("until",)
+    ``octets`` are those that a reply of this lease has where one of the next lease has others, all else being equal;
+    ``latest`` gives the lease of now.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("latest", "octets", "until")
+
+    def __init__(self, octets: bytes = b"", latest: Callable[[], Lease] | None = None) -> None:
         self.until = inf
+        self.octets = octets
+        self.latest = latest
+
+    def renewed(self, reply: bytes) -> tuple[Lease, bytes] | None:
+        """The lease of now, and the reply as it is under it; None where the reply must be made anew."""
+        if self.latest is None or reply.count(self.octets) != 1:
+            return None
+        lease = self.latest()
+        return lease, reply.replace(self.octets, lease.octets)
 
 
 FOREVER = Lease()

@@ -5,7 +5,8 @@ Rules:
 1. The slow path is the definition; this only remembers.  Without it the server is as correct.
 2. A key is a whole message less its ID; a cache belongs to one listener, transport and address family, so that whatever
    a chain may look at is part of the key.
-3. Only consent counts: a reply comes with a `Replay`, which ends with its time, its lease or a change of its tags.
+3. Only consent counts: a reply comes with a `Replay`, which ends with its time, with a change of its tags, or with its
+   lease where that cannot be renewed.
 4. A reply that was being made while one of its data changed is not kept: its `Ticket` tells.
 5. A reply is kept when its query is not known for the second time within a minute; the first time only a mark of it is.
    So a flood of names asked once costs next to nothing, and pushes out nothing.
@@ -88,6 +89,15 @@ class _Entry:
         """Whether a reply with ``lease`` may join."""
         return self.until > now and self.lease.until > now and self.lease is lease
 
+    def renew(self) -> bool:
+        """Turn a lone reply into that of the lease of now."""
+        [first, *others] = self.variants
+        renewed = None if others else self.lease.renewed(first.octets)
+        if renewed is None:
+            return False
+        self.lease, first.octets = renewed
+        return True
+
     def flush(self) -> None:
         for variant in self.variants:
             variant.flush()
@@ -122,7 +132,7 @@ class PacketCache:
         if entry is None or entry.turns is None:
             return self._deny(query)
         now = self._clock()
-        if entry.until <= now or entry.lease.until <= now:
+        if entry.until <= now or (entry.lease.until <= now and not entry.renew()):
             self._drop(key)
             return self._deny(query)
         entry.recent = True

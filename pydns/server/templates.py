@@ -2,7 +2,7 @@
 
 Rules:
 
-1. A reply becomes a template where its `Replay` has a `Denial`; it ends with that `Replay`.
+1. A reply becomes a template where its `Replay` has a `Denial`; it ends with that `Replay`, or has its lease renewed.
 2. A template is for queries of one shape: the same octets in front of the name (ID aside) and behind it, the same
    length of the name, and the zone at its end in the same letter case.  So each has a reply of the same octets but for
    ID and question: names in replies are compressed by pointers into the question, as far as it has the same labels.
@@ -72,6 +72,18 @@ class Template(Replayed):
     def has_ended(self, now: float) -> bool:
         return self._replay.has_ended(now)
 
+    def goes_on(self, now: float) -> bool:
+        """Whether the template is good, if need be with its lease renewed."""
+        return not self.has_ended(now) or (self._replay.until > now and self._renew())
+
+    def _renew(self) -> bool:
+        renewed = self._replay.lease.renewed(self._rest)
+        if renewed is None:
+            return False
+        lease, self._rest = renewed
+        self._replay = self._replay.with_lease(lease)
+        return True
+
 
 class Templates:
     """The templates of one packet cache."""
@@ -88,7 +100,7 @@ class Templates:
         end = query.find(0, HEADER.size) + 1
         for length in self._lengths:
             template = self._templates.get((end, query[2 : HEADER.size], query[end - length :]))
-            if template is not None and not template.has_ended(now):
+            if template is not None and template.goes_on(now):
                 return template
         return None
 

@@ -6,6 +6,7 @@ import pytest
 
 from pydns.dns import Edns, Flag, Rcode
 from pydns.dns.message import parse
+from pydns.dns.rdata import SOA_NUMBERS
 from pydns.k8s.objects import Object
 from pydns.server.packet_cache import OVERHEAD, PacketCache
 from pydns.server.templates import MAX_TEMPLATES
@@ -200,17 +201,39 @@ async def test_no_denial_is_given_once_a_name_exists() -> None:
     assert parse(await server.ask(fresh) or b"").answer
 
 
-async def test_a_template_lasts_until_a_second_after_the_serial_moved() -> None:
+def serial_of(reply: bytes | None) -> int:
+    [soa] = parse(reply or b"").authority
+    return int.from_bytes(soa.rdata[-SOA_NUMBERS:][:4], "big")
+
+
+@pytest.mark.parametrize(
+    "name, taught", [("nxz.shop", "nx?.shop"), ("web.shop", "web.shop")], ids=["template", "entry of a NODATA"]
+)
+async def test_what_is_kept_gets_the_serial_of_now_a_second_after_it_moved(name: str, taught: str) -> None:
+    server = make()
+    await teach(server, f"{taught}.svc.{Z} AAAA")
+    query = packet(f"{name}.svc.{Z} AAAA")
+    begun = int(server.clock.now)
+    server.clock.now += 3600.0
+    assert serial_of(cache_of(server).get(query)) == begun
+    for change in (1, 2):
+        server.put(web(f"another-{change}"))
+        server.clock.now += 0.5
+    assert serial_of(cache_of(server).get(query)) == begun + 3600
+    assert cache_of(server).get(query) == await server.ask_chain(query)
+
+
+async def test_until_a_second_after_the_serial_moved_the_old_one_is_sent() -> None:
     server = make()
     await teach(server, f"nx?.shop.svc.{Z} A")
     query = packet(f"nxz.shop.svc.{Z} A")
+    begun = int(server.clock.now)
     server.clock.now += 3600.0
-    assert cache_of(server).get(query) is not None
     server.put(web("another"))
     server.clock.now += 0.999
-    assert cache_of(server).get(query) is not None
+    assert serial_of(cache_of(server).get(query)) == begun
     server.clock.now += 0.001
-    assert cache_of(server).get(query) is None
+    assert serial_of(cache_of(server).get(query)) == begun + 3600
 
 
 async def test_a_denial_asked_again_is_kept_without_asking_the_chain() -> None:

@@ -68,6 +68,39 @@ def test_a_reply_is_remembered_until_its_lease_ends(cache: PacketCache, clock: C
     assert (cache.get(query("a")) is not None) is known
 
 
+def leases(*octets: bytes) -> list[Lease]:
+    """Leases that follow each other, all ended but the last."""
+    made: list[Lease] = []
+    made += [Lease(piece, lambda: made[-1]) for piece in octets]
+    for lease in made[:-1]:
+        lease.until = 1000.0
+    return made
+
+
+@pytest.mark.parametrize(
+    "text, renewed",
+    [("the 1st one", "the 3rd one"), ("none", None), ("1st and 1st", None)],
+    ids=["as said", "without its octets", "with its octets twice"],
+)
+def test_a_lease_that_ended_is_renewed(cache: PacketCache, clock: Clock, text: str, renewed: str | None) -> None:
+    first = leases(b"1st", b"2nd", b"3rd")[0]
+    clock.now = 999.0
+    meet(cache, "a")
+    cache.put(query("a"), reply(text), Replay(math.inf, lease=first), cache.ticket(query("a")))
+    clock.now = 1000.0
+    expected = None if renewed is None else reply(renewed)
+    assert [cache.get(query("a")) for _ in range(2)] == [expected] * 2
+
+
+def test_what_has_ended_otherwise_is_not_renewed(cache: PacketCache, clock: Clock) -> None:
+    first = leases(b"1st", b"2nd")[0]
+    clock.now = 999.0
+    meet(cache, "a")
+    cache.put(query("a"), reply("1st"), Replay(1000.0, lease=first), cache.ticket(query("a")))
+    clock.now = 1000.0
+    assert cache.get(query("a")) is None
+
+
 def test_variants_of_another_lease_begin_anew(cache: PacketCache) -> None:
     put(cache, "a", "old", variants=2)
     lease = Lease()

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pydns.dns.message import RR
-from pydns.dns.rdata import soa
+from pydns.dns.rdata import SOA_NUMBERS, soa
 from pydns.dns.replay import Lease
 from pydns.dns.types import Type
 from pydns.k8s.objects import NO_PORT, EndpointSlice, Port
@@ -47,9 +47,9 @@ class Apex:
         self._tags = tags
         self._ttl = ttl
         self._pod_names = pod_names
-        self.lease = Lease()
-        """That of replies with the SOA record of now."""
         self._leased = store.modified
+        self.lease = self._new_lease()
+        """That of replies with the SOA record of now."""
         self._soa: tuple[str, int, tuple[RR, ...]] = ("", -1, ())
 
     def soa(self, origin: str) -> tuple[RR, ...]:
@@ -69,7 +69,12 @@ class Apex:
         if self._store.modified != self._leased:
             self._leased = self._store.modified
             self.lease.until = now + SERIAL_LAG
-            self.lease = Lease()
+            self.lease = self._new_lease()
+
+    def _new_lease(self) -> Lease:
+        """Replies of two leases differ by the numbers in their SOA record."""
+        numbers = self._make_soa(".", self._leased).rdata[-SOA_NUMBERS:]
+        return Lease(numbers, lambda: self.lease)
 
     def _make_soa(self, origin: str, serial: int) -> RR:
         rdata = soa(
