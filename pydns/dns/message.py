@@ -23,7 +23,7 @@ from typing import NamedTuple
 from pydns.dns.compression import Pointers, pointers_into, write_records
 from pydns.dns.edns import Edns, parse_options
 from pydns.dns.name import from_wire, note_wire, to_wire
-from pydns.dns.packed import Packed
+from pydns.dns.packed import Packed, Ring
 from pydns.dns.rdata import LAYOUTS, Layout
 from pydns.dns.replay import Replay
 from pydns.dns.types import OPCODE_MASK, RCODE_MASK, Class, Flag, Type, new
@@ -245,6 +245,17 @@ def pack(message: Message, limit: int = MAX_MESSAGE) -> bytes:
         question is not None, counts[0], counts[1], counts[2] + (message.edns is not None),
     )  # fmt: skip
     return bytes(out)
+
+
+def ring_of(message: Message, size: int) -> Ring | None:
+    """The records that can change places in what `pack` made of a message, ``size`` octets; None where none can."""
+    packed = message.packed
+    if packed is None or not packed.movable or not packed.is_of(message):
+        return None
+    records = tuple(packed.movable.values())
+    start = HEADER.size + len(packed.body) - len(records) * len(records[0])
+    end = size if message.edns is None else size - len(message.edns.pack())
+    return Ring(records, min(start, end), end)
 
 
 def _pack_known(message: Message, packed: Packed, opt: bytes, room: int) -> bytes | None:

@@ -13,6 +13,17 @@ if TYPE_CHECKING:
     from pydns.dns.message import RR, Message, Question
 
 
+class Ring(NamedTuple):
+    """Records of a reply that may come in any order: the octets of each, all of one length, and where they stand.
+
+    Between ``start`` and ``end`` are as many of those octets, one record behind the other, as the reply has room for.
+    """
+
+    records: tuple[bytes, ...]
+    start: int
+    end: int
+
+
 class Packed(NamedTuple):
     """Octets that `pack` would make of a question and three sections, as far as they are the very objects named here.
 

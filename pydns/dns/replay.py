@@ -59,7 +59,8 @@ class Replay(NamedTuple):
     of: a change of one of them ends it at once; ``variants`` above 1 says that the reply is one of several equally
     right ones (shuffled), of which that many should be kept and sent in turn; each of ``counters`` is called
     with the number of times the reply was sent again, so that metrics stay exact.  ``denial`` lets it stand for other
-    names, as long.  It ends with its ``lease``, too.
+    names, as long.  It ends with its ``lease``, too.  ``any_order`` says that the records which can change places
+    (`Packed.movable`) may come in any order, each first as often as the others.
     """
 
     until: float
@@ -68,6 +69,7 @@ class Replay(NamedTuple):
     counters: tuple[Callable[[int], None], ...] = ()
     denial: Denial | None = None
     lease: Lease = FOREVER
+    any_order: bool = False
 
     def has_ended(self, now: float) -> bool:
         """Whether its time is over at the clock reading ``now``."""
@@ -75,15 +77,20 @@ class Replay(NamedTuple):
 
     def with_counters(self, *counters: Callable[[int], None]) -> Replay:
         """The same consent with more counters."""
-        until, tags, variants, counted, denial, lease = self
-        return new(Replay, (until, tags, variants, counted + counters, denial, lease))
+        until, tags, variants, counted, denial, lease, any_order = self
+        return new(Replay, (until, tags, variants, counted + counters, denial, lease, any_order))
 
     def with_denial(self, denial: Denial | None) -> Replay:
         """The same consent, for other names as ``denial`` says."""
-        until, tags, variants, counters, _, lease = self
-        return new(Replay, (until, tags, variants, counters, denial, lease))
+        until, tags, variants, counters, _, lease, any_order = self
+        return new(Replay, (until, tags, variants, counters, denial, lease, any_order))
+
+    def in_any_order(self) -> Replay:
+        """The same consent for every order of the records that can change places."""
+        until, tags, variants, counters, denial, lease, _ = self
+        return new(Replay, (until, tags, variants, counters, denial, lease, True))
 
     def with_lease(self, lease: Lease) -> Replay:
         """The same consent, to end with ``lease``."""
-        until, tags, variants, counters, denial, _ = self
-        return new(Replay, (until, tags, variants, counters, denial, lease))
+        until, tags, variants, counters, denial, _, any_order = self
+        return new(Replay, (until, tags, variants, counters, denial, lease, any_order))

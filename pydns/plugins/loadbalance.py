@@ -251,10 +251,14 @@ class Loadbalance(Passes, Plugin):
         (answer, first), (authority, second), (additional, third) = ordered
         if answer is reply.answer and authority is reply.authority and additional is reply.additional:
             return reply
-        replay = reply.replay and self._in_turn(reply.replay, lcm(first, second, third))
         if self._prefer:
             answer, additional = preferred(answer, self._prefer), preferred(additional, self._prefer)
-        return reply.with_order(answer, authority, additional).with_replay(replay)
+        ordered_reply = reply.with_order(answer, authority, additional)
+        if reply.replay is None:
+            return ordered_reply
+        if ordered_reply.packed is not None and not self._prefer:
+            return ordered_reply.with_replay(reply.replay.in_any_order())
+        return ordered_reply.with_replay(self._in_turn(reply.replay, lcm(first, second, third)))
 
     def _in_turn(self, replay: Replay, wanted: int) -> Replay:
         """Consent to keep ``wanted`` orders, or for a while some, where so many are too many or would not be even."""

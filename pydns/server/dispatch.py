@@ -28,8 +28,9 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from pydns.dns.edns import DO, KEPT_FLAGS, MIN_SIZE, Edns, OptionCode
-from pydns.dns.message import Message, Question, pack, parse, uncompressed_size
+from pydns.dns.message import Message, Question, pack, parse, ring_of, uncompressed_size
 from pydns.dns.name import is_below, labels, suffixes, tail
+from pydns.dns.packed import Ring
 from pydns.dns.replay import Denial, Replay
 from pydns.dns.types import OPCODE_MASK, RCODE_MASK, Class, Flag, Rcode, Type, new
 from pydns.errand import Errand
@@ -49,10 +50,11 @@ _log = Log()
 
 
 class Reply(NamedTuple):
-    """What is sent, and for how long it may be sent again; None: only this once."""
+    """What is sent, for how long it may be sent again (None: only this once), and what of it may then change places."""
 
     octets: bytes
     replay: Replay | None = None
+    ring: Ring | None = None
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,11 @@ class Dispatcher:
         try:
             reply = await self._answer(query)
             replay = reply.replay if reply.replay is not None and _is_common(query.message) else None
-            return Reply(pack(reply, limit), replay)
+            octets = pack(reply, limit)
+            if replay is None or not replay.any_order:
+                return Reply(octets, replay)
+            ring = ring_of(reply, len(octets))
+            return Reply(octets, ring and replay, ring)
         except Dropped:
             return None
         except Exception as bug:  # noqa: BLE001  rule 6: a bug costs one query

@@ -78,7 +78,7 @@ class Listener:
             send(None)
             return
         if cache is not None and reply.replay is not None:
-            cache.put(data, reply.octets, reply.replay, ticket)
+            cache.put(data, reply.octets, reply.replay, ticket, reply.ring)
         send(reply.octets)
 
     def cancel(self) -> None:

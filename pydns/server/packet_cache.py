@@ -10,8 +10,9 @@ Rules:
 4. A reply that was being made while one of its data changed is not kept: its `Ticket` tells.
 5. A reply is kept when its query is not known for the second time within a minute; the first time only a mark of it is.
    So a flood of names asked once costs next to nothing, and pushes out nothing.
-6. The variants of a reply have turns one after the other, from a random one on, and are sent in that order: what a
-   plugin does by `Query.turn` comes out even.
+6. A reply with a `Ring` is sent in ever new orders, in which each record comes first equally often.  The variants of
+   any other have turns one after the other, from a random one on, and are sent in that order: what a plugin does by
+   `Query.turn` comes out even.
 7. A denial that is not kept may be made from a template (`Templates`), which is as good as the chain.
 8. Replays are counted in the entry, and told to the reply's counters when it dies or is asked to `flush`.
 
@@ -26,11 +27,14 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import cycle
 from typing import NamedTuple
 
+from pydns.dns.packed import Ring
 from pydns.dns.replay import Lease, Replay
 from pydns.server.marks import Marks
 from pydns.server.replayed import Replayed
 from pydns.server.templates import Templates
 
+ID = 2
+"""Octets at the beginning of a message that are no part of what is remembered."""
 MAX_QUERY = 512
 """Octets of the longest query that is kept."""
 MAX_REPLY = 8192
@@ -39,6 +43,9 @@ MAX_OCTETS = 8 << 20
 """Octets that the entries of one cache may take."""
 OVERHEAD = 800
 """Octets that an entry takes besides query and reply (measured, CPython 3.11)."""
+RING_OVERHEAD = 700
+RECORD_OVERHEAD = 50
+"""Octets that a ring, and each of its records, takes besides three times their octets (measured, CPython 3.11)."""
 
 
 class Ticket(NamedTuple):
@@ -61,7 +68,7 @@ class _Variant(Replayed):
 class _Entry:
     """The replies to one query, sent in turn once there are as many as wanted."""
 
-    __slots__ = ("lease", "recent", "size", "tags", "turn", "turns", "until", "variants", "wanted")
+    __slots__ = ("lease", "recent", "ring", "size", "tags", "turn", "turns", "until", "variants", "wanted")
 
     def __init__(self, replay: Replay, size: int, turn: int) -> None:
         self.turn = turn
@@ -70,19 +77,25 @@ class _Entry:
         self.wanted = replay.variants
         self.turns: Iterator[_Variant] | None = None
         """The next to send; None until there are enough."""
+        self.ring: Ring | None = None
         self.until = replay.until
         self.lease = replay.lease
         self.tags: set[Hashable] = set()
         self.size = size
         self.recent = True
 
-    def add(self, octets: bytes, replay: Replay) -> None:
-        self.variants.append(_Variant(octets, replay.counters))
+    def add(self, octets: bytes, replay: Replay, ring: Ring | None) -> None:
+        variant = _Variant(octets, replay.counters)
+        self.variants.append(variant)
         self.turn += 1
         self.until = min(self.until, replay.until)
         self.tags.update(replay.tags)
         self.size += len(octets)
-        if len(self.variants) >= self.wanted:
+        if ring is not None:
+            self.ring = ring
+            self.turns = _orders(variant, ring)
+            self.size += 3 * sum(map(len, ring.records)) + len(ring.records) * RECORD_OVERHEAD + RING_OVERHEAD
+        elif len(self.variants) >= self.wanted:
             self.turns = cycle(self.variants)
 
     def goes_on(self, now: float, lease: Lease) -> bool:
@@ -92,7 +105,7 @@ class _Entry:
     def renew(self) -> bool:
         """Turn a lone reply into that of the lease of now."""
         [first, *others] = self.variants
-        renewed = None if others else self.lease.renewed(first.octets)
+        renewed = None if others or self.ring else self.lease.renewed(first.octets)
         if renewed is None:
             return False
         self.lease, first.octets = renewed
@@ -101,6 +114,20 @@ class _Entry:
     def flush(self) -> None:
         for variant in self.variants:
             variant.flush()
+
+
+def _orders(variant: _Variant, ring: Ring) -> Iterator[_Variant]:
+    """A reply in one order of its ring after the other (rule 6)."""
+    head, tail = variant.octets[: ring.start - ID], variant.octets[ring.end - ID :]
+    shown = ring.end - ring.start
+    records = list(ring.records)
+    length = len(records[0])
+    while True:
+        records.sort(key=lambda _: random.random())  # as likely as any other order, in half the time of `shuffle`
+        twice = b"".join(records) * 2
+        for start in range(0, len(records) * length, length):
+            variant.octets = head + twice[start : start + shown] + tail
+            yield variant
 
 
 def new_turn() -> int:
@@ -127,7 +154,7 @@ class PacketCache:
 
     def get(self, query: bytes) -> bytes | None:
         """The reply to send, with the query's ID; None where the chain must be asked."""
-        key = query[2:]
+        key = query[ID:]
         entry = self._entries.get(key)
         if entry is None or entry.turns is None:
             return self._deny(query)
@@ -138,7 +165,7 @@ class PacketCache:
         entry.recent = True
         variant = next(entry.turns)
         variant.hits += 1
-        return query[:2] + variant.octets
+        return query[:ID] + variant.octets
 
     def _deny(self, query: bytes) -> bytes | None:
         """The denial that a template gives; kept where its query was seen before."""
@@ -148,19 +175,19 @@ class PacketCache:
         if template is None or tags is None:
             return None
         octets = template.reply_to(query)
-        key = query[2:]
+        key = query[ID:]
         if self._marks.add(key, now):
             self._keep(key, octets, template.replay(tags), new_turn())
-        return query[:2] + octets
+        return query[:ID] + octets
 
     def ticket(self, query: bytes) -> Ticket:
         """Take it before the reply is made, and hand it to `put`."""
-        entry = self._entries.get(query[2:])
+        entry = self._entries.get(query[ID:])
         return Ticket(self._epoch, new_turn() if entry is None else entry.turn)
 
-    def put(self, query: bytes, reply: bytes, replay: Replay, ticket: Ticket) -> None:
-        """Remember a reply, if its query was seen before."""
-        key = query[2:]
+    def put(self, query: bytes, reply: bytes, replay: Replay, ticket: Ticket, ring: Ring | None = None) -> None:
+        """Remember a reply, if its query was seen before; with a ``ring`` in any order of that."""
+        key = query[ID:]
         now = self._clock()
         ended = replay.has_ended(now)
         if replay.denial is not None and not ended:
@@ -168,9 +195,9 @@ class PacketCache:
         if not self._marks.add(key, now) or len(query) > MAX_QUERY or len(reply) > MAX_REPLY:
             return
         if not ended and (not replay.tags or ticket.epoch == self._epoch):
-            self._keep(key, reply[2:], replay, ticket.turn)
+            self._keep(key, reply[ID:], replay, ticket.turn, ring)
 
-    def _keep(self, key: bytes, octets: bytes, replay: Replay, turn: int) -> None:
+    def _keep(self, key: bytes, octets: bytes, replay: Replay, turn: int, ring: Ring | None = None) -> None:
         """Remember a reply as the next variant, unless the same query was answered meanwhile."""
         entry = self._entries.get(key)
         if entry is not None and entry.goes_on(self._clock(), replay.lease):
@@ -180,13 +207,13 @@ class PacketCache:
         else:
             self._drop(key)
             entry = _Entry(replay, len(key) + OVERHEAD, turn)
-        self._add(key, entry, octets, replay)
+        entry.add(octets, replay, ring)
+        self._add(key, entry, replay.tags)
 
-    def _add(self, key: bytes, entry: _Entry, octets: bytes, replay: Replay) -> None:
-        entry.add(octets, replay)
+    def _add(self, key: bytes, entry: _Entry, tags: Iterable[Hashable]) -> None:
         self._entries[key] = entry
         self.octets += entry.size
-        for tag in replay.tags:
+        for tag in tags:
             self._tagged.setdefault(tag, set()).add(key)
         self._shrink()
 

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from pydns.corefile.line import CorefileError
-from pydns.dns import Message, Replay
+from pydns.dns import Message, Replay, pack
+from pydns.dns.message import ring_of
 from pydns.dns.text import record
+from pydns.plugins.kubernetes.octets import of_records
 from pydns.plugins.loadbalance import (
     Loadbalance,
     LoadbalanceOptions,
@@ -93,6 +95,21 @@ async def test_a_reply_with_several_orders_is_kept_in_as_many_as_are_even(
     plugin = make_plugin(Loadbalance, f"loadbalance round_robin{options}", block, answer(*records, change=with_replay))
     reply = await plugin.serve(make_query("x. A"))
     assert reply.replay == Replay(until, ("tag",), variants)
+
+
+@pytest.mark.parametrize("options, any_order", [("", True), (" {\nprefer 10.0.0.3/32\n}", False)])
+async def test_octets_that_can_change_places_may_do_so_unless_networks_go_first(options: str, any_order: bool) -> None:
+    def known(message: Message) -> Message:
+        assert message.question is not None
+        packed = of_records(message.question, message.answer, ())
+        return with_replay(message)._replace(question=packed.question, packed=packed)
+
+    block = make_block(clock=Clock(1000.0))
+    plugin = make_plugin(Loadbalance, f"loadbalance round_robin{options}", block, answer(*A, change=known))
+    reply = await plugin.serve(make_query("x. A"))
+    assert reply.replay is not None
+    assert reply.replay.any_order is any_order
+    assert ring_of(reply, len(pack(reply))) is not None
 
 
 async def test_at_each_turn_another_address_comes_first_whatever_order_they_come_in() -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pydns.dns.packed import Ring
 from pydns.dns.replay import Lease, Replay
 from pydns.server.marks import LAST as MARKS_LAST
 from pydns.server.packet_cache import MAX_QUERY, MAX_REPLY, OVERHEAD, PacketCache, Ticket
@@ -199,6 +200,67 @@ def test_variants_are_sent_in_turn_once_there_are_enough(cache: PacketCache) -> 
         put(cache, "a", text, variants=3)
     sent = [cache.get(query("a")) for _ in range(6)]
     assert sent == [reply("one"), reply("two"), reply("three")] * 2
+
+
+RECORDS = tuple(b"%03d" % number for number in range(10))
+
+
+def put_ring(cache: PacketCache, shown: int, lease: Lease | None = None) -> list[int]:
+    """Put a reply that has room for ``shown`` records; what its counter is told."""
+    told: list[int] = []
+    meet(cache, "a")
+    text = b"\0\1head" + b"".join(RECORDS[:shown]) + b"tail"
+    consent = Replay(1010.0, ("x",), 1, (told.append,), lease=lease or Lease(), any_order=True)
+    cache.put(query("a"), text, consent, cache.ticket(query("a")), Ring(RECORDS, 6, 6 + 3 * shown))
+    return told
+
+
+def records_of(sent: bytes | None) -> list[bytes]:
+    assert sent is not None
+    assert sent[:6] == query("a")[:2] + b"head"
+    assert sent[-4:] == b"tail"
+    return [sent[place : place + 3] for place in range(6, len(sent) - 4, 3)]
+
+
+def test_of_a_ring_each_record_comes_first_equally_often(cache: PacketCache) -> None:
+    put_ring(cache, 10)
+    sent = [records_of(cache.get(query("a"))) for _ in range(50)]
+    assert all(sorted(records) == list(RECORDS) for records in sent)
+    assert Counter(records[0] for records in sent) == dict.fromkeys(RECORDS, 5)
+
+
+def test_a_ring_comes_in_ever_new_orders(cache: PacketCache) -> None:
+    put_ring(cache, 10)
+    followers = {(first, second) for first, second, *_ in (records_of(cache.get(query("a"))) for _ in range(200))}
+    assert len(followers) > 50  # of 90; ten are all that one order gives
+
+
+def test_of_a_ring_that_is_cut_each_record_is_shown_equally_often(cache: PacketCache) -> None:
+    put_ring(cache, 4)
+    sent = [records_of(cache.get(query("a"))) for _ in range(50)]
+    assert all(len(set(records)) == 4 for records in sent)
+    assert Counter(record for records in sent for record in records) == dict.fromkeys(RECORDS, 20)
+
+
+def test_of_a_ring_without_room_the_reply_stays_as_it_is(cache: PacketCache) -> None:
+    put_ring(cache, 0)
+    assert {cache.get(query("a")) for _ in range(20)} == {query("a")[:2] + b"headtail"}
+
+
+def test_a_ring_ends_with_its_lease(cache: PacketCache) -> None:
+    lease = Lease(b"head", lambda: Lease(b"HEAD"))
+    put_ring(cache, 10, lease)
+    lease.until = 1000.0
+    assert cache.get(query("a")) is None
+
+
+def test_a_ring_is_counted_and_takes_room(cache: PacketCache) -> None:
+    told = put_ring(cache, 10)
+    assert cache.octets > OVERHEAD + 1000
+    for _ in range(25):
+        cache.get(query("a"))
+    cache.invalidate(["x"])
+    assert (told, cache.octets, len(cache)) == ([25], 0, 0)
 
 
 def test_variants_live_as_long_as_the_first_to_end(cache: PacketCache, clock: Clock) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pydns.dns import Edns, Flag, Message, Question
-from pydns.dns.message import pack
+from pydns.dns.message import RR, pack, parse
 from pydns.dns.types import Type
 from pydns.k8s.objects import Endpoint, EndpointSlice, Namespace, Object, Pod, Service
 from pydns.server.marks import LAST
@@ -214,6 +215,31 @@ async def test_after_each_change_the_answer_is_the_new_one(corefile: str) -> Non
     for change in CHANGES:
         script += [*QUESTIONS * REMEMBERED, change]
     await run(corefile, [*script, *QUESTIONS])
+
+
+MANY = tuple(Endpoint(f"10.0.1.{number}", hostname=f"web-{number}") for number in range(10))
+
+
+@pytest.mark.parametrize(
+    "qtype, edns, firsts",
+    [(Type.A, None, 10), (Type.A, Edns(120), 10), (Type.SRV, Edns(4096), 10), (Type.SRV, None, 1)],
+    ids=["A", "A with OPT", "SRV", "SRV without room for addresses"],
+)
+async def test_of_a_shuffled_answer_all_is_the_same_but_the_order(qtype: int, edns: Edns | None, firsts: int) -> None:
+    query = written(f"web.n1.svc.{Z}", qtype, Flag.RD, 1, edns)
+    clock = Clock(1_700_000_000.0)
+    known = (Namespace("n1"), web("None"), slice_of(*MANY))
+    one, other = (CorefileServer(KUBEADM, clock, known, remember=remember) for remember in (True, False))
+    first = Counter[RR]()
+    for _ in range(3 + 5 * len(MANY)):
+        got, wanted = parse(await one.ask(query) or b""), parse(await other.ask(query) or b"")
+        assert sorted(got.answer) == sorted(wanted.answer)
+        assert sorted(got.additional) == sorted(wanted.additional)
+        assert got._replace(answer=(), additional=()) == wanted._replace(answer=(), additional=())
+        first[(got.additional or got.answer)[0]] += 1
+    assert len(first) == firsts
+    assert firsts == 1 or max(first.values()) <= 5 + 3
+    assert one.counted() == other.counted()
 
 
 @pytest.mark.parametrize("corefile", COREFILES.values(), ids=COREFILES)

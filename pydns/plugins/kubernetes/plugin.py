@@ -207,7 +207,8 @@ class Kubernetes(Passes, Plugin):
         asked = Asked(query.name, zone, query.qname, query.qname[-len(zone) :], query.qtype)
         outcome = await self.answers.to(asked, query)
         if outcome.answer:
-            return _positive(query, outcome)
+            known = self.answers.known(query.question)
+            return _positive(query, outcome, known.packed(query.question) if known else None)
         if not outcome.exists and self.conf.fallthrough and self.conf.fallthrough.through(query.name):
             reply = await self.next(query)
             return reply.with_replay(joined(reply.replay, outcome.replay))

@@ -3,7 +3,7 @@
 import pytest
 
 from pydns.dns.edns import Edns
-from pydns.dns.message import RR, Message, Question, pack, uncompressed_size
+from pydns.dns.message import RR, Message, Question, pack, parse, ring_of, uncompressed_size
 from pydns.dns.rdata import srv
 from pydns.dns.types import Type
 from pydns.plugins.kubernetes.octets import Denials, of_address, of_records
@@ -127,3 +127,35 @@ def test_order_of_two_sections_is_left_to_pack() -> None:
     assert reply.with_order(ADDRESSES, (), AGAIN[::-1]).packed is not None
     assert reply.with_order(ADDRESSES[::-1], (), AGAIN[::-1]).packed is None
     assert reply._replace(answer=ADDRESSES[:2]).with_order(ADDRESSES[:2], (), AGAIN).packed is None
+
+
+@pytest.mark.parametrize(
+    "edns", [None, Edns(1232), Edns(1232, options=((10, b"12345678"),))], ids=["", "opt", "cookie"]
+)
+@pytest.mark.parametrize("limit", [4096, 512, 300, 200, 90])
+def test_the_ring_of_a_reply_is_where_its_records_are(limit: int, edns: Edns | None) -> None:
+    answer = tuple(RR(WEB, Type.A, 30, bytes((10, 244, 0, number))) for number in range(30))
+    question = Question(WEB, Type.A)
+    reply = Message(7, 0x8400, 0, question, answer, edns=edns, packed=of_records(question, answer, ()))
+    octets = pack(reply, limit)
+    ring = ring_of(reply, len(octets))
+    assert ring is not None
+    assert [parse(octets[: ring.start] + record).answer for record in ring.records] == [(record,) for record in answer]
+    shown = b"".join(ring.records)[: ring.end - ring.start]
+    assert octets[ring.start : ring.end] == shown
+    assert octets[ring.end :] == (b"" if edns is None else edns.pack())
+    assert len(parse(octets).answer) * len(ring.records[0]) == len(shown)
+
+
+@pytest.mark.parametrize("answer", [(ADDRESS, POD), (POD, ADDRESS6)], ids=["no octets", "of two lengths"])
+def test_without_records_that_can_change_places_there_is_no_ring(answer: tuple[RR, ...]) -> None:
+    question = Question(WEB, Type.A)
+    packed = of_records(question, answer, ()) if ADDRESS6 in answer else None
+    assert ring_of(Message(7, 0x8400, 0, question, answer, packed=packed), 512) is None
+
+
+def test_a_message_that_was_changed_has_no_ring() -> None:
+    answer = tuple(RR(WEB, Type.A, 30, bytes((10, 244, 0, number))) for number in range(3))
+    question = Question(WEB, Type.A)
+    reply = Message(7, 0x8400, 0, question, answer, packed=of_records(question, answer, ()))
+    assert ring_of(reply._replace(answer=answer[:2]), 512) is None
