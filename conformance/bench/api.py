@@ -27,7 +27,7 @@ SHOWN = 60.0
 
 
 class Api(Protocol):
-    """`line` is the Corefile's line that names it."""
+    """`line` is what the Corefile says of it, one line or several."""
 
     line: str
     services: int
@@ -60,11 +60,14 @@ class Turns:
 
 
 class RealApi:
-    """A kube-apiserver with its etcd."""
+    """A kube-apiserver with its etcd.
+
+    Servers are let in by files, as in a Pod: there none has a kubeconfig file to read, for which it may need a library.
+    """
 
     def __init__(self, etcd: Etcd, cluster: Cluster) -> None:
         self._etcd, self._client, self._turns = etcd, cluster.client, Turns()
-        self.line = f"kubeconfig {cluster.kubeconfig}"
+        self.line = f"endpoint {cluster.url}\n        tls {' '.join(map(str, cluster.credentials))}"
         self.services = 0
         for namespace in objects.namespaces():
             self._client.apply(namespace)

@@ -17,6 +17,8 @@ from conformance.servers.processes import stop, tied
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 ROOT = Path(__file__).parents[2]
+UNWANTED = "PYTHONDONTWRITEBYTECODE"
+"""Not passed on: a program in Python is measured as it runs once it is installed, and then it is compiled."""
 LOG_END = 600
 """Characters of a log that an error shows."""
 
@@ -74,6 +76,10 @@ def pinned(words: Sequence[str], cores: Sequence[int]) -> list[str]:
     return [*((taskset, "-c", ",".join(map(str, cores))) if taskset else ()), *words]
 
 
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != UNWANTED}
+
+
 @asynccontextmanager
 async def running(
     words: Sequence[str], cores: Sequence[int], log: Path, environment: Mapping[str, str] | None = None
@@ -84,7 +90,7 @@ async def running(
             process = await asyncio.create_subprocess_exec(
                 *tied(pinned(words, cores)), stdin=asyncio.subprocess.DEVNULL, stdout=output,
                 stderr=asyncio.subprocess.STDOUT, cwd=log.parent, start_new_session=True,
-                env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
+                env={**_environment(), "PYTHONPATH": str(ROOT), **(environment or {})},
             )  # fmt: skip
         except OSError as error:
             raise BenchError(f"{words[0]} cannot be run: {error.strerror}") from error

@@ -18,6 +18,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from conformance.kubernetes.client import NODE, TLS, TOKEN, Client, ClusterError
 from conformance.servers.ports import free_port
@@ -86,10 +87,18 @@ class Etcd:
         self._process.stop()
 
 
+class Credentials(NamedTuple):
+    """Paths of PEM files: a client's certificate, its key, and what the API's own certificate is checked with."""
+
+    certificate: Path
+    key: Path
+    authority: Path
+
+
 class Cluster:
     """A kube-apiserver, ready when the constructor returns. `kubeconfig` is the path of a file that reaches it.
 
-    `client` has its objects.
+    `client` has its objects; `credentials` let others in by a certificate.
     """
 
     def __init__(self, folder: Path, etcd: Etcd, prefix: str, controllers: bool = False) -> None:
@@ -97,6 +106,7 @@ class Cluster:
         self._folder, self.port = folder, free_port()
         self.url = f"https://127.0.0.1:{self.port}"
         self.kubeconfig = self.kubeconfig_at(self.port)
+        self.credentials = Credentials(folder / "client.crt", folder / "client.key", folder / "certs/apiserver.crt")
         self._flags = _api_flags(etcd.url, prefix, self.port)
         self.client = Client(self.port)
         self._components: list[Component] = []
@@ -139,7 +149,8 @@ class Cluster:
 
     def _prepare(self) -> None:
         (self._folder / "tokens.csv").write_text(f"{TOKEN},admin,admin,system:masters\n")
-        _make_key(self._folder / "sa.key")
+        _openssl("genrsa", "-out", str(self._folder / "sa.key"), "2048")
+        make_client_certificate(self.credentials)
 
     def _start_api(self) -> None:
         with self._lock:
@@ -169,12 +180,21 @@ def _get(url: str) -> int:
         return 0
 
 
-def _make_key(path: Path) -> None:
-    command = ["openssl", "genrsa", "-out", str(path), "2048"]
+def make_client_certificate(credentials: Credentials) -> None:
+    """An administrator's; it is its own authority, which the API is told (`--client-ca-file`)."""
+    _openssl(
+        "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+        "-subj", "/O=system:masters/CN=conformance",
+        "-keyout", str(credentials.key), "-out", str(credentials.certificate),
+    )  # fmt: skip
+
+
+def _openssl(*words: str) -> None:
+    command = ["openssl", *words]
     try:
         subprocess.run(command, check=True, capture_output=True, env={**os.environ, "RANDFILE": os.devnull})
     except FileNotFoundError:
-        raise ClusterError("there is no openssl, which makes the key of kube-apiserver") from None
+        raise ClusterError("there is no openssl, which makes the keys of kube-apiserver") from None
     except subprocess.CalledProcessError as error:
         raise ClusterError(f"openssl fails: {error.stderr.decode(errors='replace').strip()}") from error
 
@@ -193,6 +213,7 @@ def _api_flags(etcd: str, prefix: str, port: int) -> list[str]:
         "--service-cluster-ip-range=10.96.0.0/12,fd00:10:96::/112",
         "--authorization-mode=RBAC",
         "--token-auth-file=tokens.csv",
+        "--client-ca-file=client.crt",
         "--disable-admission-plugins=ServiceAccount",
         "--endpoint-reconciler-type=none",
     ]

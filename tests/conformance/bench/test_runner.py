@@ -16,7 +16,7 @@ from conformance.bench.burst import look
 from conformance.bench.contestants import CLUSTER, OURS_FREE, Server
 from conformance.bench.finding import Figure, Finding, Floor
 from conformance.bench.lines import LINES, Line
-from conformance.bench.processes import BenchError, running
+from conformance.bench.processes import UNWANTED, BenchError, running
 from conformance.bench.questions import mix, synced
 from conformance.bench.setting import Options, Setting
 from conformance.bench.writer import burst, steady
@@ -118,6 +118,15 @@ async def test_a_program_that_ends_is_told_with_its_last_words(tmp_path: Path) -
         await process.process.wait()
         with pytest.raises(BenchError, match=r"^ended with status 3: first / Corefile:2 is wrong$"):
             process.check()
+
+
+async def test_what_keeps_python_from_compiling_is_not_passed_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(UNWANTED, "1")
+    async with running(["sh", "-c", f"echo ${{{UNWANTED}-unset}}"], machine.cores(), tmp_path / "log") as process:
+        await process.process.wait()
+        assert process.last_words == "unset"
 
 
 def burst_seen(cluster: FakeApi, server: Server) -> None:
