@@ -12,6 +12,8 @@ from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace, Raw
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from pydns import garbage
+
 _DESCRIPTION = """\
 A Kubernetes cluster DNS server that takes CoreDNS's Corefile and gives CoreDNS's answers.
 
@@ -95,6 +97,7 @@ def _serve(options: Namespace) -> int:
     if options.plugins:
         return _list_plugins()
     _hold_signals()
+    garbage.put_off()
     from pydns import serve
 
     return serve.serve(

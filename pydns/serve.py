@@ -8,7 +8,7 @@ import resource
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydns import build, garbage, loop, registry
+from pydns import build, loop, registry
 from pydns.corefile.keys import DEFAULT_PORT
 from pydns.corefile.parser import DEFAULT_FILE, Corefile
 from pydns.http import HttpListeners, NoHttpListeners, import_early
@@ -66,7 +66,6 @@ def serve(options: Options) -> int:
     open_standard_streams()
     _raise_file_limit()
     take_over_libraries()
-    garbage.put_off()
     return loop.run(_serve(options))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import subprocess
 import sys
@@ -26,7 +27,7 @@ def kept_signals() -> Iterator[None]:
 
 
 @pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch, kept_signals: None) -> list[Options]:
+def served(monkeypatch: pytest.MonkeyPatch, kept_signals: None, collector_as_before: None) -> list[Options]:
     """The options of each server that would have run; its exit status is 7."""
     options: list[Options] = []
 
@@ -69,6 +70,11 @@ def test_signals_before_the_server_takes_them_end_nothing_or_end_it_quietly(serv
     cli.main([])
     assert signal.getsignal(signal.SIGUSR1) == signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
     assert signal.getsignal(signal.SIGINT) == signal.SIG_DFL
+
+
+def test_nothing_is_collected_while_the_server_is_imported(served: list[Options]) -> None:
+    cli.main([])
+    assert not gc.isenabled()
 
 
 def test_extra_words_are_an_error(served: list[Options], capsys: pytest.CaptureFixture[str]) -> None:
