@@ -133,7 +133,7 @@ class Result:
         return (PASS if all(floor.met(figure) for floor in floors) else FAIL) if floors else ""
 
 
-def slope(points: Mapping[float, float]) -> float:
+def slope(points: Mapping[int, float]) -> float:
     """The slope of the straight line with the least squares through (x, y); NaN for fewer than two points."""
     if len(points) < 2:
         return math.nan

@@ -93,5 +93,6 @@ LINES = (
     Line("start, 50,000 Services", HUGE, Start(HUGE, rounds=3)),
     Line("growth, 100 to 50,000 Services", HUGE, Growth(SIZES), [
         Floor(growth.SPEED_LEFT, 0.8, "", absolute=True),
-        within(growth.MEMORY_BEND, 1.3, ""), within(growth.START_BEND, 1.3, "")]),
+        within(growth.MEMORY_BEND, 1.3), within(growth.CPU_BEND, 1.3),
+        below(growth.START_SLOPE, 1), below(growth.START_BEND, 1)]),
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from conformance.bench.processes import BenchError
 from conformance.bench.questions import Asked
 
 Points = dict[str, dict[int, float]]
-"""Figures of the server under test by what they are, each by the number of Services."""
+"""Figures by what they are, each by the number of Services."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,9 @@ class Setting:
     folder: Path
     say: Callable[[str], None] = lambda _: None
     points: Points = field(default_factory=dict)
+    """Of the server under test."""
+    their_points: Points = field(default_factory=dict)
+    """Of CoreDNS."""
     _servers: dict[tuple[Contestant, str], tuple[Server, AsyncExitStack]] = field(default_factory=dict)
     _upstream: int = 0
     _open: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -92,9 +96,10 @@ class Setting:
             self._upstream = await self._open.enter_async_context(contestants.upstream(place))
         return self._upstream
 
-    def note(self, what: str, value: float) -> None:
-        """Keeps a figure of the server under test at this size of the cluster."""
+    def note(self, what: str, value: float, theirs: float = math.nan) -> None:
+        """Keeps a figure of the server under test, and CoreDNS's where there is one, at this size of the cluster."""
         self.points.setdefault(what, {})[self.api.services] = value
+        self.their_points.setdefault(what, {})[self.api.services] = theirs
 
     async def close(self) -> None:
         """Ends everything."""

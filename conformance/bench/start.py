@@ -54,7 +54,7 @@ class Start:
         finding = Finding()
         for what, values in found.items():
             finding.figures.append(Figure(what, values[OURS_FREE], theirs=values[REFERENCE_FREE], unit=UNITS[what]))
-            setting.note(what, finding.figures[-1].value)
+            setting.note(what, finding.figures[-1].value, finding.figures[-1].their_value)
         return finding
 
 
