@@ -114,7 +114,8 @@ class Answers:
         """The same outcome, kept for the next time where it is about a Service that exists."""
         is_usual = asked.owner == asked.name and query.qclass == Class.IN
         if found.items and found.service is not None and is_usual:
-            self._memo.keep(found.service, query.question, Known(asked.zone, outcome))
+            known = Known(asked.zone, outcome)
+            self._memo.keep(found.service, query.question, known, of_endpoints=found.of_endpoints)
         return outcome
 
     async def _alias(self, asked: Asked, query: Query) -> Outcome:

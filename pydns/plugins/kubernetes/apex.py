@@ -100,7 +100,8 @@ class Apex:
         slices = list(self._local_slices())
         if not slices:
             return Servers([item for address in self.local for item in _item(SERVER, address)], tags)
-        tags += [self._tags.service(part.namespace, part.service) for part in slices]
+        for part in slices:
+            tags += [tag(part.namespace, part.service) for tag in (self._tags.service, self._tags.endpoints)]
         return Servers([item for part in slices for item in self._behind(part)], tags)
 
     def _local_slices(self) -> Iterator[EndpointSlice]:

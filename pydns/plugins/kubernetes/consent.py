@@ -1,7 +1,8 @@
 """Which of the cluster's data a reply was made of, and which data a change touches.
 
-A tag is one piece of data: a Service with its endpoint slices, the existence of a namespace, what is known of an
-address, the Pods at an address.  It does not know replies, nor who remembers them.
+A tag is one piece of data: a Service, its endpoint slices, the existence of a namespace, what is known of an address,
+the Pods at an address.  Most Services have a ClusterIP, and are what they are while their endpoints come and go.  It
+does not know replies, nor who remembers them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Hashable, Iterable
 from math import inf
 
 from pydns.dns.replay import FOREVER, Replay
-from pydns.k8s.objects import Endpoint, EndpointSlice, Namespace, Pod, Service
+from pydns.k8s.objects import Endpoint, EndpointSlice, Kind, Namespace, Pod, Service
 from pydns.k8s.store import Change
 
 Tag = tuple[Hashable, ...]
@@ -44,8 +45,12 @@ class Tags:
         self._plugin = object()
 
     def service(self, namespace: str, name: str) -> Tag:
-        """A Service and its endpoint slices, also when there are none."""
+        """A Service without its endpoint slices, also when there is none."""
         return self._plugin, "service", namespace, name
+
+    def endpoints(self, namespace: str, service: str) -> Tag:
+        """The endpoint slices of a Service, also when there are none."""
+        return self._plugin, "endpoints", namespace, service
 
     def namespace(self, name: str) -> Tag:
         """Whether a namespace exists."""
@@ -66,8 +71,8 @@ class Tags:
                 return [self.namespace(change.name)]
             case Pod():
                 return [self.pod(pod.ip) for pod in (change.old, change.new) if isinstance(pod, Pod)]
-        addresses = map(self.address, _changed_addresses(change))
-        return [self.service(change.namespace, change.name), *addresses]
+        tag = self.endpoints if change.kind is Kind.SLICE else self.service
+        return [tag(change.namespace, change.name), *map(self.address, _changed_addresses(change))]
 
 
 def _changed_addresses(change: Change) -> Iterable[str]:

@@ -38,19 +38,28 @@ class Memo:
 
     def __init__(self) -> None:
         self._known: dict[Question, Known] = {}
-        self._questions: dict[Key, list[Question]] = {}
+        self._of_service: dict[Key, list[Question]] = {}
+        """The questions about a Service for which its slices do not matter."""
+        self._of_endpoints: dict[Key, list[Question]] = {}
+        """Those for which they do."""
         self.get = self._known.get
 
-    def keep(self, service: Key, question: Question, known: Known) -> None:
-        """Keep what was made of a Service, its slices and its namespace, and of nothing else, and is not kept yet."""
+    def keep(self, service: Key, question: Question, known: Known, *, of_endpoints: bool) -> None:
+        """Keep what was made of a Service and its namespace, and ``of_endpoints``, and is not kept yet."""
         self._known[question] = known
-        self._questions.setdefault(service, []).append(question)
+        (self._of_endpoints if of_endpoints else self._of_service).setdefault(service, []).append(question)
 
     def forget(self, change: Change) -> None:
         """Drop what a change may have touched; namespaces come and go so rarely that they take all with them."""
-        if change.kind == Kind.NAMESPACE:
+        if change.kind is Kind.NAMESPACE:
             self._known.clear()
-            self._questions.clear()
-        elif change.kind != Kind.POD:
-            for question in self._questions.pop((change.namespace, change.name), ()):
-                del self._known[question]
+            self._of_service.clear()
+            self._of_endpoints.clear()
+        elif change.kind is not Kind.POD:
+            self._drop(self._of_endpoints, change)
+            if change.kind is Kind.SERVICE:
+                self._drop(self._of_service, change)
+
+    def _drop(self, questions: dict[Key, list[Question]], change: Change) -> None:
+        for question in questions.pop((change.namespace, change.name), ()):
+            del self._known[question]

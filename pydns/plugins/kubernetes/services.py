@@ -42,6 +42,10 @@ class ServiceItems:
     def has_endpoints(self) -> bool:
         return any(item.endpoints for item in self._slices)
 
+    def has_endpoints_at(self, name: Name) -> bool:
+        """Whether what ``name`` asks for depends on the slices."""
+        return self.is_headless or bool(name.endpoint)
+
     def select(self, name: Name) -> Sequence[Item]:
         """The items that ``name`` asks for; none means that there is no such name, below a topology zone no data."""
         if self.is_external:

@@ -21,13 +21,17 @@ _POD_PORT = Port("", 0, "")
 
 
 class Found(NamedTuple):
-    """What a name holds; a name that ``exists`` may hold nothing.  ``tags`` are the data looked at, ``service`` is the
-    Service whose ``items`` these are, if there is one."""
+    """What a name holds; a name that ``exists`` may hold nothing.
+
+    ``tags`` are the data looked at, ``service`` is the Service whose ``items`` these are, if there is one; whether its
+    endpoint slices were looked at is in ``of_endpoints``.
+    """
 
     exists: bool
     tags: tuple[Tag, ...] = ()
     items: Sequence[Item] = ()
     service: Key | None = None
+    of_endpoints: bool = False
 
 
 NOWHERE = Found(False)
@@ -66,12 +70,13 @@ class Tree:
 
     def _find_service(self, name: Name, tags: tuple[Tag, ...]) -> Found:
         key = name.namespace, name.service
-        tags = (*tags, self._tags.service(*key))
         service = self._service(key)
+        of_endpoints = self._ignores_empty or (service is not None and service.has_endpoints_at(name))
+        tags = (*tags, self._tags.service(*key), *((self._tags.endpoints(*key),) if of_endpoints else ()))
         if service is None:
             return Found(False, tags)
         items = service.select(name)
-        return Found(bool(items) or bool(name.zone and service.is_headless), tags, items, key)
+        return Found(bool(items) or bool(name.zone and service.is_headless), tags, items, key, of_endpoints)
 
     def _service(self, key: Key) -> ServiceItems | None:
         """The items of a Service, made when they are first asked for."""

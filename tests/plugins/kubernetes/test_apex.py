@@ -94,4 +94,7 @@ def test_nobody(objects: list[Object], local: tuple[str, ...]) -> None:
 def test_the_data_looked_at() -> None:
     own = {TAGS.address("10.1.0.5"), TAGS.address("fd00:1::5")}
     assert set(make_apex(*OBJECTS).servers().tags) == own
-    assert set(make_apex(BEHIND, DNS).servers().tags) == own | {TAGS.service("kube-system", "dns")}
+    assert set(make_apex(BEHIND, DNS).servers().tags) == own | {
+        TAGS.service("kube-system", "dns"),
+        TAGS.endpoints("kube-system", "dns"),
+    }

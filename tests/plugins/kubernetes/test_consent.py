@@ -10,6 +10,8 @@ from tests.plugins.kubernetes.cluster import cluster_ip, endpoints
 
 TAGS = Tags()
 WEB = TAGS.service("shop", "web")
+PODS = TAGS.endpoints("shop", "web")
+"""The slices of the same Service."""
 
 
 def at(*addresses: str) -> list[Tag]:
@@ -37,10 +39,10 @@ A, B, C = (Endpoint(f"10.0.0.{number}") for number in (1, 2, 3))
         ([], cluster_ip("web", "10.96.0.1", "fd00::1"), [WEB, *at("10.96.0.1", "fd00::1")]),
         ([cluster_ip("web", "10.96.0.1")], cluster_ip("web", "10.96.0.2"), [WEB, *at("10.96.0.1", "10.96.0.2")]),
         ([cluster_ip("web", "10.96.0.1")], cluster_ip("web", "10.96.0.1", ports=()), [WEB]),
-        ([], endpoints("web", A, B), [WEB, *at("10.0.0.1", "10.0.0.2")]),
-        ([endpoints("web", A, B)], endpoints("web", B, C), [WEB, *at("10.0.0.1", "10.0.0.3")]),
-        ([endpoints("web", A)], endpoints("web", Endpoint("10.0.0.1", hostname="a")), [WEB, *at("10.0.0.1")]),
-        ([endpoints("web", A, B)], endpoints("web", A, B, ports=()), [WEB]),
+        ([], endpoints("web", A, B), [PODS, *at("10.0.0.1", "10.0.0.2")]),
+        ([endpoints("web", A, B)], endpoints("web", B, C), [PODS, *at("10.0.0.1", "10.0.0.3")]),
+        ([endpoints("web", A)], endpoints("web", Endpoint("10.0.0.1", hostname="a")), [PODS, *at("10.0.0.1")]),
+        ([endpoints("web", A, B)], endpoints("web", A, B, ports=()), [PODS]),
         ([], Pod("shop", "p", "10.0.0.9"), [TAGS.pod("10.0.0.9")]),
         ([Pod("shop", "p", "10.0.0.9")], Pod("shop", "p", "10.0.0.8"), [TAGS.pod("10.0.0.9"), TAGS.pod("10.0.0.8")]),
     ],
@@ -54,7 +56,7 @@ def test_a_slice_that_moves_touches_both_services() -> None:
     moved = endpoints("web", A)
     told = changes([moved], moved.__class__("shop", moved.name, "api", "IPv4", (A,), ()))
     touched = {tag for change in told for tag in TAGS.of(change)}
-    assert touched == {WEB, TAGS.service("shop", "api"), *at("10.0.0.1")}
+    assert touched == {PODS, TAGS.endpoints("shop", "api"), *at("10.0.0.1")}
 
 
 def test_plugins_do_not_share_tags() -> None:

@@ -22,8 +22,9 @@ def change(kind: Kind, name: str) -> Change:
     "told, left",
     [
         (change(Kind.SERVICE, "web"), {"api."}),
-        (change(Kind.SLICE, "web"), {"api."}),
+        (change(Kind.SLICE, "web"), {"web.", "api."}),
         (change(Kind.SERVICE, "other"), {"web.", "x.web.", "api."}),
+        (change(Kind.SLICE, "other"), {"web.", "x.web.", "api."}),
         (change(Kind.POD, "web"), {"web.", "x.web.", "api."}),
         (change(Kind.NAMESPACE, "other"), set()),
     ],
@@ -31,12 +32,12 @@ def change(kind: Kind, name: str) -> Change:
 def test_a_change_drops_what_it_touches(told: Change, left: set[str]) -> None:
     memo = Memo()
     for service, name in (("web", "web."), ("web", "x.web."), ("api", "api.")):
-        memo.keep(("shop", service), Question(name, Type.A), KNOWN)
+        memo.keep(("shop", service), Question(name, Type.A), KNOWN, of_endpoints=name.startswith("x."))
     memo.forget(told)
     assert {name for name in ("web.", "x.web.", "api.") if memo.get(Question(name, Type.A))} == left
 
 
 def test_types_are_apart() -> None:
     memo = Memo()
-    memo.keep(("shop", "web"), Question("web.", Type.A), KNOWN)
+    memo.keep(("shop", "web"), Question("web.", Type.A), KNOWN, of_endpoints=False)
     assert memo.get(Question("web.", Type.AAAA)) is None

@@ -81,6 +81,28 @@ def test_the_data_looked_at() -> None:
     assert tree.find(Name("pod", "shop", "1-2-3-4")).tags == (shop, TAGS.pod("1.2.3.4"))
 
 
+@pytest.mark.parametrize(
+    "options, name, of_endpoints",
+    [
+        ("", Name("svc", "shop", "web"), False),
+        ("", Name("svc", "shop", "web", port="http", protocol="tcp"), False),
+        ("", Name("svc", "shop", "web", "10-244-0-21"), True),
+        ("", Name("svc", "shop", "web", "nosuch"), True),
+        ("", Name("svc", "shop", "hl"), True),
+        ("", Name("svc", "shop", "hl", port="http", protocol="tcp"), True),
+        ("", Name("svc", "shop", "ext"), False),
+        ("", Name("svc", "shop", "nosuch"), False),
+        ("ignore empty_service", Name("svc", "shop", "web"), True),
+        ("ignore empty_service", Name("svc", "shop", "noep"), True),
+    ],
+)
+def test_slices_count_where_they_were_looked_at(options: str, name: Name, of_endpoints: bool) -> None:
+    found = make_tree(options).find(name)
+    assert (TAGS.endpoints("shop", name.service) in found.tags) is of_endpoints
+    assert found.of_endpoints is of_endpoints or found.service is None
+    assert TAGS.service("shop", name.service) in found.tags
+
+
 def test_items_are_kept_until_their_service_changes() -> None:
     source = FixedSource(OBJECTS)
     tree = make_tree(source=source)
