@@ -6,7 +6,7 @@ Knows neither HTTP (`client`) nor how one resource is followed (`reflector`).
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import datetime
 
 from pydns.k8s.client import Connection, connect
 from pydns.k8s.health import ApiHealth
@@ -93,9 +93,9 @@ class ApiSource:
         if service is None:
             return
         try:
-            caused = datetime.fromisoformat(item.trigger_time).astimezone(UTC)
+            caused = datetime.fromisoformat(item.trigger_time).timestamp()
         except ValueError:
             log.warning(f"{item.namespace}/{item.name} has a bad trigger time: {item.trigger_time!r}")
             return
         kind = "headless_with_selector" if service.headless else "cluster_ip"
-        self._observer.programmed(kind, self._clock() - caused.timestamp())
+        self._observer.programmed(kind, self._clock() - caused)

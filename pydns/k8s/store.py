@@ -7,7 +7,7 @@ where objects come from, and nothing of DNS.
 
 import time
 from bisect import bisect
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydns.k8s.objects import KINDS, Endpoint, EndpointSlice, Kind, Namespace, Object, Pod, Service
@@ -33,32 +33,42 @@ class Change(NamedTuple):
 
 
 class Index(Generic[T]):
-    """Objects by the keys a function finds in them; those that share a key stay in the order of their names."""
+    """The names of objects, in order, by something that a function finds in them."""
 
-    def __init__(self, keys: Callable[[T], Iterable[Hashable]]) -> None:
-        self._keys = keys
-        self._objects: dict[Hashable, tuple[T, ...]] = {}
+    def __init__(self, marks: Callable[[T], Sequence[Hashable]]) -> None:
+        self._marks = marks
+        self._keys: dict[Hashable, tuple[Key, ...]] = {}
 
-    def get(self, key: Hashable) -> tuple[T, ...]:
-        return self._objects.get(key, ())
+    def get(self, mark: Hashable) -> tuple[Key, ...]:
+        return self._keys.get(mark, ())
 
-    def add(self, item: T) -> None:
-        alone = (item,)  # one tuple for all keys of the object: a slice has many addresses, few are shared
-        for key in self._keys(item):
-            others = self._objects.setdefault(key, alone)
-            if others is alone:
-                continue
-            at = bisect(others, key_of(item), key=key_of)
-            if at == 0 or others[at - 1] is not item:  # else its keys hold this one twice
-                self._objects[key] = (*others[:at], item, *others[at:])
+    def update(self, key: Key, old: T | None, new: T | None) -> None:
+        """An object comes, changes or goes; only what it has no longer, or not yet, is touched."""
+        before: Iterable[Hashable] = () if old is None else self._marks(old)
+        after: Iterable[Hashable] = () if new is None else self._marks(new)
+        if before == after:
+            return
+        if before and after:
+            before, after = set(before).difference(after), set(after).difference(before)
+        for mark in before:
+            self._remove(mark, key)
+        alone = (key,)  # one tuple for all marks of the object: a slice has many addresses, few are shared
+        for mark in after:
+            if self._keys.setdefault(mark, alone) is not alone:
+                self._add(mark, key)
 
-    def remove(self, item: T) -> None:
-        for key in self._keys(item):
-            others = tuple([other for other in self._objects.get(key, ()) if other is not item])
-            if others:
-                self._objects[key] = others
-            else:
-                self._objects.pop(key, None)
+    def _add(self, mark: Hashable, key: Key) -> None:
+        others = self._keys[mark]
+        at = bisect(others, key)
+        if at == 0 or others[at - 1] != key:  # else the object has this mark twice
+            self._keys[mark] = (*others[:at], key, *others[at:])
+
+    def _remove(self, mark: Hashable, key: Key) -> None:
+        others = tuple([other for other in self._keys.get(mark, ()) if other != key])
+        if others:
+            self._keys[mark] = others
+        else:
+            self._keys.pop(mark, None)
 
 
 class Table(Generic[T]):
@@ -68,18 +78,21 @@ class Table(Generic[T]):
         self.objects: dict[Key, T] = {}
         self._indexes = indexes
 
-    def put(self, item: T) -> None:
-        key = key_of(item)
-        self.remove(key)
+    def put(self, key: Key, item: T) -> None:
+        old = self.objects.get(key)
         self.objects[key] = item
         for index in self._indexes:
-            index.add(item)
+            index.update(key, old, item)
 
     def remove(self, key: Key) -> None:
         item = self.objects.pop(key, None)
         if item is not None:
             for index in self._indexes:
-                index.remove(item)
+                index.update(key, item, None)
+
+    def having(self, index: Index[T], mark: Hashable) -> tuple[T, ...]:
+        """The objects that an index of this table names."""
+        return tuple([self.objects[key] for key in index.get(mark)])
 
 
 class Store:
@@ -133,22 +146,27 @@ class Store:
 
     def services_by_ip(self, ip: str) -> tuple[Service, ...]:
         """The Services with this cluster IP, spelled as the API spells it."""
-        return self._services_by_ip.get(ip)
+        return self._services.having(self._services_by_ip, ip)
 
     def slices(self, namespace: str, service: str) -> tuple[EndpointSlice, ...]:
         """The endpoint slices of a Service, whether or not that Service exists, in the order of their names."""
-        return self._slices_by_service.get((namespace, service))
+        return self._slices.having(self._slices_by_service, (namespace, service))
 
     def endpoints_by_ip(self, ip: str) -> tuple[tuple[EndpointSlice, Endpoint], ...]:
         """Every ready endpoint with this address, with the slice it is in."""
-        found = self._slices_by_ip.get(ip)
+        found = self._slices.having(self._slices_by_ip, ip)
         return tuple((item, endpoint) for item in found for endpoint in item.endpoints if endpoint.address == ip)
 
     def pods(self) -> Iterable[Pod]:
         return self._pods.objects.values()
 
     def pods_by_ip(self, ip: str) -> tuple[Pod, ...]:
-        return self._pods_by_ip.get(ip)
+        return self._pods.having(self._pods_by_ip, ip)
+
+    def shared(self, item: Object) -> Object:
+        """The same object, or one just like it that is here already."""
+        old = self._tables[KINDS[type(item)]].objects.get(key_of(item))
+        return old if old == item else item
 
     def objects(self) -> Iterator[Object]:
         """All objects, kind by kind."""
@@ -167,10 +185,11 @@ class Store:
             return
         kind = KINDS[type(item)]
         table = self._tables[kind]
-        old = table.objects.get(key_of(item))
+        key = key_of(item)
+        old = table.objects.get(key)
         if old is not None and content(old) == content(item):
             return
-        table.put(item)
+        table.put(key, item)
         self._touch(old, item)
         self._tell(kind, old, item)
 
@@ -190,11 +209,13 @@ class Store:
 
     def replacing(self, kind: Kind, items: Mapping[Key, Object]) -> Iterator[None]:
         """The same object by object: whoever iterates may let others read between two steps, not change this kind."""
+        before = tuple(self._tables[kind].objects)
         for item in items.values():
             self.put(item)
             yield
-        for key in [key for key in self._tables[kind].objects if key not in items]:
-            self.remove(kind, key)
+        for key in before:
+            if key not in items:
+                self.remove(kind, key)
             yield
         self._unlisted.discard(kind)
 
@@ -209,7 +230,7 @@ class Store:
             if not isinstance(old or new, Namespace):
                 self.modified = now
             return
-        if serial_content(old) != serial_content(new):
+        if shows_in_serial(old, new):
             self.modified = now
         if external_content(old) != external_content(new):
             self.external_modified = now
@@ -236,7 +257,7 @@ def addresses_of(service: Service) -> list[str]:
     return [ip for ip in service.cluster_ips if ip not in ("", "None")]
 
 
-def owner_of(item: EndpointSlice) -> tuple[Key, ...]:
+def owner_of(item: EndpointSlice) -> Sequence[Key]:
     return ((item.namespace, item.service),) if item.service else ()
 
 
@@ -247,17 +268,24 @@ def content(item: Object) -> object:
     return item
 
 
-def serial_content(item: Object) -> object:
-    """What an update must change to move the SOA serial (CoreDNS, plugin/kubernetes)."""
-    match item:
-        case Service():
-            return item.external_name, item.ports
-        case EndpointSlice():
-            return [(one.address, one.hostname, one.zone) for one in item.endpoints], item.ports
-        case Pod():
-            return item.ip
-        case Namespace():
-            return None
+def shows_in_serial(old: Object, new: Object) -> bool:
+    """Whether an update moves the SOA serial (CoreDNS, plugin/kubernetes)."""
+    match old, new:
+        case EndpointSlice(), EndpointSlice():
+            return old.ports != new.ports or endpoints_show(old.endpoints, new.endpoints)
+        case Service(), Service():
+            return (old.external_name, old.ports) != (new.external_name, new.ports)
+        case Pod(), Pod():
+            return old.ip != new.ip
+    return False
+
+
+def endpoints_show(old: Sequence[Endpoint], new: Sequence[Endpoint]) -> bool:
+    """Whether endpoints differ, one by one, by more than what is behind them."""
+    return len(old) != len(new) or any(
+        one.address != other.address or one.hostname != other.hostname or one.zone != other.zone
+        for one, other in zip(old, new, strict=True)
+    )
 
 
 def external_content(item: Object) -> object:

@@ -7,7 +7,7 @@ does not know replies, nor who remembers them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from math import inf
 
 from pydns.dns.replay import FOREVER, Replay
@@ -76,24 +76,38 @@ class Tags:
 
 
 def _changed_addresses(change: Change) -> Iterable[str]:
-    """The addresses that are no longer, or not yet, what they were."""
-    if change.old is None or change.new is None:
-        return _addresses(change.new or change.old)
-    old, new = _by_address(change.old), _by_address(change.new)
-    return [address for address in old.keys() | new.keys() if old.get(address) != new.get(address)]
+    """The addresses that are no longer, or not yet, what they were; some may be there twice."""
+    match change.old, change.new:
+        case EndpointSlice(endpoints=old), EndpointSlice(endpoints=new):
+            return _unlike(old, new)
+        case Service(cluster_ips=before), Service(cluster_ips=after):
+            return set(before) ^ set(after)
+    return _addresses(change.new or change.old)
 
 
 def _addresses(item: object) -> Iterable[str]:
-    """The addresses of a slice, a Service's ClusterIPs; some may be there twice."""
+    """The addresses of a slice, a Service's ClusterIPs."""
     if isinstance(item, EndpointSlice):
         return [endpoint.address for endpoint in item.endpoints]
     return item.cluster_ips if isinstance(item, Service) else ()
 
 
-def _by_address(item: object) -> dict[str, list[Endpoint]]:
-    """The endpoints at each address of a slice; none at those of a Service."""
-    found: dict[str, list[Endpoint]] = {address: [] for address in _addresses(item)}
-    if isinstance(item, EndpointSlice):
-        for endpoint in item.endpoints:
-            found[endpoint.address].append(endpoint)
+def _unlike(old: Sequence[Endpoint], new: Sequence[Endpoint]) -> Iterable[str]:
+    """The addresses with other endpoints, or in another order, than before; mostly all but a few are as they were."""
+    start, end = 0, min(len(old), len(new))
+    while start < end and old[start] == new[start]:
+        start += 1
+    end -= start
+    alike = 0
+    while alike < end and old[-1 - alike] == new[-1 - alike]:
+        alike += 1
+    before = _by_address(old[start : len(old) - alike])
+    after = _by_address(new[start : len(new) - alike])
+    return [address for address in before.keys() | after.keys() if before.get(address) != after.get(address)]
+
+
+def _by_address(endpoints: Iterable[Endpoint]) -> dict[str, list[Endpoint]]:
+    found: dict[str, list[Endpoint]] = {}
+    for endpoint in endpoints:
+        found.setdefault(endpoint.address, []).append(endpoint)
     return found
