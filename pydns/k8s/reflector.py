@@ -6,7 +6,8 @@
 
 Rules.  The store changes when a list is complete, never during it.  What is known stays until a complete list or an
 event says otherwise.  A watch that breaks goes on from the last version seen; an ERROR event, or a refusal, leads to a
-new list.  Each change is applied whole, in the API's order; between two changes of a burst others have their turn.
+new list.  Each change is applied whole, in the API's order; between two changes of a burst others have their turn, so
+that queries wait for no more than `PORTION`.
 
 Does not know HTTP (`transport`), JSON (`stream`, `wire`) or who else lists what (`cluster`).
 """
@@ -36,27 +37,32 @@ GRACE: Final = 30.0
 """Seconds past the end of a watch after which its silence means that the connection is dead."""
 SHORT: Final = 1.0
 """A watch that ends in less than this many seconds is no success."""
-PORTION: Final = 1 << 15
-"""Octets of JSON that are worked on until others have their turn: about a millisecond."""
-OBJECT: Final = 1 << 10
-"""What an object counts for that is no JSON any more."""
+PORTION: Final = 0.0003
+"""Seconds of work until others have their turn: some changes, and twenty times what a turn itself takes."""
 GONE: Final = 410
 REFUSALS: Final[Mapping[int, type[Exception]]] = {401: Unauthorized, 403: Forbidden}
 OK: Final = 200
 
 
 class Turns:
-    """Lets others have the event loop after each portion of work, so that queries are answered meanwhile."""
+    """Lets others have the event loop after each portion of work, so that queries are answered meanwhile.
 
-    def __init__(self) -> None:
-        self._octets = 0
+    `clock` gives seconds; those count in which this process had no processor, for queries came all the same.
+    """
 
-    async def take(self, octets: int) -> None:
-        """So much was worked on."""
-        self._octets += octets
-        if self._octets >= PORTION:
-            self._octets = 0
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._end = 0.0
+
+    def begin(self) -> None:
+        """Others had their turn just now."""
+        self._end = self._clock() + PORTION
+
+    async def take(self) -> None:
+        """Work goes on only now, if a portion has been worked on."""
+        if self._clock() >= self._end:
             await asyncio.sleep(0)
+            self.begin()
 
 
 class Reflector:
@@ -95,7 +101,7 @@ class Reflector:
         """The resourceVersion the store stands at; empty: a list is due."""
         self._initial: dict[Key, Object] | None = None
         """What a streaming list has brought so far; None outside one."""
-        self._turns = Turns()
+        self._turns = Turns(clock)
         self._gone = False
         """Whether the API has said 410 since the last complete list."""
 
@@ -151,11 +157,12 @@ class Reflector:
         params = {"limit": PAGE}
         while True:
             page = decode_page(await self._body(params))
+            self._turns.begin()
             for raw in page.items or ():
                 item = read_object(self._resource, raw)
                 if item is not None:
                     items[key_of(item)] = item
-                await self._turns.take(len(memoryview(raw)))
+                await self._turns.take()
             if not page.metadata.continue_:
                 break
             params = {"limit": PAGE, "continue": page.metadata.continue_}
@@ -168,12 +175,12 @@ class Reflector:
 
     async def _replace(self, items: Mapping[Key, Object], version: str | None) -> None:
         for _ in self._store.replacing(self._resource.kind, items):
-            await self._turns.take(OBJECT)
+            await self._turns.take()
         self._version = version or "0"
         self._gone = False
         for item in items.values():
             self._seen(item)
-            await self._turns.take(OBJECT)
+            await self._turns.take()
         self._health.ok(self._resource.kind)
         self._listed()
 
@@ -204,16 +211,16 @@ class Reflector:
     async def _apply_all(self, response: Response) -> None:
         lines = Lines()
         async for chunk in response:
+            self._turns.begin()
             for line in lines.feed(chunk):
                 event = read_event(self._resource, line)
-                if event is not None:
-                    await self._apply(event)
-                await self._turns.take(len(line))
+                if event is not None and self._initial is not None:
+                    await self._apply_initial(self._initial, event)
+                elif event is not None:
+                    self._apply(event)
+                await self._turns.take()
 
-    async def _apply(self, event: Event) -> None:
-        if self._initial is not None:
-            await self._apply_initial(self._initial, event)
-            return
+    def _apply(self, event: Event) -> None:
         if event.type == DELETED:
             self._store.remove(self._resource.kind, event.key)
         elif event.item is not None:
@@ -224,7 +231,7 @@ class Reflector:
     async def _apply_initial(self, initial: dict[Key, Object], event: Event) -> None:
         """An event of a streaming list, which ends with an annotated bookmark."""
         if event.item is not None:
-            initial[event.key] = event.item
+            initial[event.key] = self._store.shared(event.item)  # a relist brings little that is new
         elif event.type == DELETED:
             initial.pop(event.key, None)
         elif event.ends_list:

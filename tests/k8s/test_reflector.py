@@ -3,14 +3,15 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
 from pydns.k8s.health import ApiHealth
 from pydns.k8s.objects import Kind, Object
-from pydns.k8s.reflector import OBJECT, PORTION, Reflector
+from pydns.k8s.reflector import PORTION, Reflector
 from pydns.k8s.source import Observer
 from pydns.k8s.store import Change, Store
 from pydns.k8s.transport import TransportError
@@ -38,6 +39,7 @@ class Mirror:
         self.changes: list[Change] = []
         self.seen: list[Object] = []
         self.lists = 0
+        self.on_convert: Callable[[], None] = lambda: None
         self.store.on_change(self.changes.append)
 
     @property
@@ -51,13 +53,17 @@ class Mirror:
     def listed(self) -> None:
         self.lists += 1
 
+    def convert(self, wire: Any) -> Object:
+        self.on_convert()
+        return RESOURCES[Kind.SERVICE].convert(wire)
+
 
 @asynccontextmanager
 async def mirror(*replies: Reply | TransportError, params: dict[str, str] | None = None) -> AsyncIterator[Mirror]:
     clock = Clock()
     one = Mirror(ScriptedApi(*replies, clock=clock), clock)
     reflector = Reflector(
-        RESOURCES[Kind.SERVICE],
+        RESOURCES[Kind.SERVICE]._replace(convert=one.convert),
         one.api,
         one.store,
         ApiHealth(one.api.url, Observer(), clock),
@@ -154,16 +160,23 @@ async def test_others_have_their_turn_between_the_changes_of_a_burst(replies: li
             await asyncio.sleep(0)
 
     async with mirror(*replies) as one:
-        one.store.on_change(lambda change: turns.update([turn]))
+
+        def work(*_: object) -> None:
+            turns.update([turn])
+            one.clock.now += PORTION / 4
+
+        one.store.on_change(work)
+        one.on_convert = work
         tasks = Tasks()
         tasks.run(other())
         await one.clock.advance(1)
-        for _ in range(5):
+        for _ in range(100):
             await settle()
         await tasks.stop()
         assert [change.name for change in one.changes] == [item["metadata"]["name"] for item in MANY]
-    octets = min(OBJECT, *(len(event("ADDED", item)) for item in MANY))
-    assert max(turns.values()) <= PORTION / octets + 1
+    assert turns.total() == 2 * len(MANY)
+    assert max(turns.values()) <= 5
+    assert turns.total() / len(turns) >= 3, "a turn for each change costs more than the change"
 
 
 async def test_watch_applies_events_in_order() -> None:
@@ -220,6 +233,14 @@ async def test_gone_leads_to_a_new_list_without_a_gap(expired: Reply, log_lines:
             ("gone", False, True),
         ]
     assert "[INFO] plugin/kubernetes: listing services anew: too old" in log_lines
+
+
+async def test_a_new_list_does_not_hold_twice_what_is_known() -> None:
+    first, again = (Reply(added(service("a")), bookmark(version, end=True), then="end") for version in (7, 20))
+    async with mirror(first, refusal(410), again) as one:
+        await one.clock.advance(10)
+        assert [item.name for item in one.seen] == ["a", "a"]
+        assert one.seen[0] is one.seen[1]
 
 
 async def test_api_that_says_gone_again_and_again_is_not_pestered() -> None:

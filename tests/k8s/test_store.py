@@ -104,6 +104,14 @@ def test_namespaces_and_pods() -> None:
     assert len(list(store.pods())) == 2
 
 
+def test_an_object_just_like_it_is_shared() -> None:
+    known = slice_of("web", "web-a", "10.0.0.1", time="1")
+    store = filled(known)
+    assert store.shared(slice_of("web", "web-a", "10.0.0.1", time="1")) is known
+    for other in (slice_of("web", "web-a", "10.0.0.1", time="2"), slice_of("web", "web-b", "10.0.0.1", time="1")):
+        assert store.shared(other) is other
+
+
 def test_terminating_pod_stays_as_it_was_until_deleted() -> None:
     store = filled(pod("a", "10.0.0.1"), pod("new", "10.0.0.9", terminating=True))
     store.put(pod("a", "", terminating=True))

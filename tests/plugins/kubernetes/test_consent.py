@@ -30,6 +30,7 @@ def changes(before: list[Object], after: Object) -> list[Change]:
 
 
 A, B, C = (Endpoint(f"10.0.0.{number}") for number in (1, 2, 3))
+NAMED = Endpoint(A.address, hostname="a")
 
 
 @pytest.mark.parametrize(
@@ -41,8 +42,13 @@ A, B, C = (Endpoint(f"10.0.0.{number}") for number in (1, 2, 3))
         ([cluster_ip("web", "10.96.0.1")], cluster_ip("web", "10.96.0.1", ports=()), [WEB]),
         ([], endpoints("web", A, B), [PODS, *at("10.0.0.1", "10.0.0.2")]),
         ([endpoints("web", A, B)], endpoints("web", B, C), [PODS, *at("10.0.0.1", "10.0.0.3")]),
-        ([endpoints("web", A)], endpoints("web", Endpoint("10.0.0.1", hostname="a")), [PODS, *at("10.0.0.1")]),
+        ([endpoints("web", A)], endpoints("web", NAMED), [PODS, *at("10.0.0.1")]),
         ([endpoints("web", A, B)], endpoints("web", A, B, ports=()), [PODS]),
+        ([endpoints("web", A, B, C)], endpoints("web", A, C), [PODS, *at("10.0.0.2")]),
+        ([endpoints("web", A, C)], endpoints("web", A, B, C), [PODS, *at("10.0.0.2")]),
+        ([endpoints("web", A, A, B)], endpoints("web", A, B), [PODS, *at("10.0.0.1")]),
+        ([endpoints("web", A, B, C)], endpoints("web", C, B, A), [PODS]),
+        ([endpoints("web", A, NAMED, B)], endpoints("web", NAMED, A, B), [PODS, *at("10.0.0.1")]),
         ([], Pod("shop", "p", "10.0.0.9"), [TAGS.pod("10.0.0.9")]),
         ([Pod("shop", "p", "10.0.0.9")], Pod("shop", "p", "10.0.0.8"), [TAGS.pod("10.0.0.9"), TAGS.pod("10.0.0.8")]),
     ],
