@@ -228,6 +228,11 @@ class Changes:
     def forget(self, listener: Callable[[Iterable[Hashable]], None]) -> None:
         self._listeners.remove(listener)
 
+    @property
+    def heard(self) -> bool:
+        """Whether somebody remembers replies; not so during the start, with one change for each object there is."""
+        return bool(self._listeners)
+
     def publish(self, tags: Iterable[Hashable]) -> None:
         """Call this in the loop iteration that applies the change."""
         for listener in self._listeners:

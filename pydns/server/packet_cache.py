@@ -221,7 +221,7 @@ class PacketCache:
         """Forget every reply that was made from one of these data."""
         self._epoch += 1
         if not self._tagged:
-            return  # as during the start, with one change for each object
+            return
         for tag in tags:
             for key in self._tagged.pop(tag, ()):
                 self._drop(key)

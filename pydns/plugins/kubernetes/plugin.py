@@ -189,7 +189,8 @@ class Kubernetes(Passes, Plugin):
 
     def _publish(self, change: Change) -> None:
         self.answers.apex.follow(self.process.clock())
-        self.process.changes.publish(self._tags.of(change))
+        if self.process.changes.heard:
+            self.process.changes.publish(self._tags.of(change))
 
     def ahead(self, name: str, shape: Shape) -> bool:
         """Also some that it would pass on are kept back: their names end in the same letters."""
