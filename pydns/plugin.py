@@ -10,7 +10,8 @@ A plugin is a class with a ``name``, an `Options` dataclass and, as a link of th
 
 Consent to the packet cache is explicit and defaults to no, twice: the class says ``replay_safe`` where serving the same
 bytes again without calling it is right, and a reply carries a `Replay`.  For a reply that may stand for other names,
-too (`Denial`), every link in front of the one that made it must say so: ``denies_alike``.
+too (`Denial`), every link in front of the one that made it must say so: ``denies_alike``.  A link that counts a query
+says how its reply is counted that is sent again (`Query.counters`).
 
 This module knows no plugin by name and no socket.
 """
@@ -84,12 +85,12 @@ class Query:
     ``metadata`` what plugins noted about it (label → value, evaluated when asked for).  Of a reply with several equally
     right forms, ``turn`` counts those that are kept and sent one after the other; else it is any number.  ``asks_ad``
     is whether another server is to be asked with AD even where the client did not set it, ``errand`` has what came of
-    a first try that was made the short way.
+    a first try that was made the short way.  ``counters`` join those of the reply's `Replay`.
     """
 
     __slots__ = (
-        "asks_ad", "client", "depth", "errand", "local", "message", "metadata", "name", "qclass", "qname", "qtype",
-        "question", "received", "server", "size", "transport", "turn", "view", "zone",
+        "asks_ad", "client", "counters", "depth", "do", "errand", "local", "message", "metadata", "name", "qclass",
+        "qname", "qtype", "question", "received", "server", "size", "transport", "turn", "view", "zone",
     )  # fmt: skip
 
     message: Message
@@ -98,6 +99,8 @@ class Query:
     """The name asked for in lower case."""
     qname: str
     """The same in the client's letter case."""
+    do: bool
+    """Whether the client wants DNSSEC records."""
 
     def __init__(
         self,
@@ -115,6 +118,7 @@ class Query:
         self.question = message.question
         self.qname, self.qtype, self.qclass = message.question
         self.name = self.qname.lower()
+        self.do = message.edns is not None and message.edns.do
         self.client = client
         self.local = local
         self.transport = transport
@@ -128,11 +132,7 @@ class Query:
         self.asks_ad = False
         self.errand: Errand | None = None
         self.metadata: dict[str, Callable[[], str]] = {}
-
-    @property
-    def do(self) -> bool:
-        """Whether the client wants DNSSEC records."""
-        return self.message.edns is not None and self.message.edns.do
+        self.counters: list[Callable[[int], None]] = []
 
     @property
     def family(self) -> int:
@@ -181,13 +181,18 @@ class Query:
         other.turn = self.turn
         other.asks_ad = self.asks_ad
         other.metadata = self.metadata
+        other.counters = self.counters
         return other
 
     def ask(self, name: str, qtype: int) -> Query:
-        """The same query with another question, of class IN as in CoreDNS; one deeper, so that loops end."""
+        """The same query with another question, of class IN as in CoreDNS; one deeper, so that loops end.
+
+        Its reply is another one, with counters of its own.
+        """
         question = Question(name, qtype)
         other = self.with_message(self.message._replace(question=question))
         other.depth += 1
+        other.counters = []
         return other
 
 

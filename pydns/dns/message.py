@@ -85,12 +85,6 @@ class Message(NamedTuple):
     def truncated(self) -> bool:
         return bool(self.flags & Flag.TC)
 
-    def with_flags(self, flags: int) -> Message:
-        """The same message with another flags word."""
-        ident, _, rcode, question, answer, authority, additional, edns, replay, forwarded, packed = self
-        fields = ident, flags, rcode, question, answer, authority, additional, edns, replay, forwarded, packed
-        return new(Message, fields)
-
     def with_replay(self, replay: Replay | None) -> Message:
         """The same message with another consent."""
         ident, flags, rcode, question, answer, authority, additional, edns, _, forwarded, packed = self

@@ -65,6 +65,9 @@ _ROOT = (".",)
 DROPPED = "dropped"
 """The zone label of queries that no block took; without a final dot it can be no zone."""
 
+MAX_WAITING = 256
+"""Pairs of sizes that one series counts before it tells the families."""
+
 TIME_BUCKETS = tuple(0.00025 * 2**n for n in range(16))
 SIZE_BUCKETS = (0, 100, 200, 300, 400, 511, 1023, 2047, 4095, 8291, 16e3, 32e3, 48e3, 64e3)
 TYPES = {
@@ -154,7 +157,10 @@ class _Labels(NamedTuple):
 
 
 class _Series:
-    """What queries with the same labels add to."""
+    """What queries with the same labels add to.
+
+    Most are of a few sizes, so these are counted first; `show` tells the families.
+    """
 
     def __init__(self, families: _Families, labels: _Labels) -> None:
         block = (labels.server, labels.zone, labels.view)
@@ -168,12 +174,34 @@ class _Series:
         self._durations = families.durations.labels(*block)
         self._request_sizes = families.request_sizes.labels(*protocol)
         self._response_sizes = families.response_sizes.labels(*protocol)
+        self._waiting: dict[tuple[int, int], int] = {}
+        """How many queries and replies of what sizes the families do not know of yet."""
 
-    def add(self, request_size: int, response_size: int, seconds: float, times: int = 1) -> None:
-        """Count a query and its reply, ``times`` times."""
+    def add(self, request_size: int, response_size: int, seconds: float) -> None:
+        """Count a query and its reply."""
+        self._durations.observe(seconds)
+        sizes = request_size, response_size
+        try:
+            self._waiting[sizes] += 1
+        except KeyError:
+            if len(self._waiting) >= MAX_WAITING:
+                self.show()
+            self._waiting[sizes] = 1
+
+    def repeat(self, request_size: int, response_size: int, times: int) -> None:
+        """Count a reply that was sent ``times`` times again."""
+        self._durations.observe(0.0, times)
+        self._count(request_size, response_size, times)
+
+    def show(self) -> None:
+        """Bring the families up to date, but for the durations, which always are."""
+        for (request_size, response_size), times in self._waiting.items():
+            self._count(request_size, response_size, times)
+        self._waiting.clear()
+
+    def _count(self, request_size: int, response_size: int, times: int) -> None:
         for counter in self._counters:
             counter.inc(times)
-        self._durations.observe(seconds, times)
         self._request_sizes.observe(request_size, times)
         self._response_sizes.observe(response_size, times)
 
@@ -219,6 +247,15 @@ class Prometheus(Passes, Plugin):
         for labels in self._enabled:
             self.process.shared(_Enabled).remove(self.process.metrics, labels)
         await self.process.http.remove(self._address, PATH, self._show)
+        if self._series:
+            self._bring_up_to_date()
+            self.process.metrics.forget(self._bring_up_to_date)
+        self._series.clear()
+        self._short.clear()
+
+    def _bring_up_to_date(self) -> None:
+        for series in self._series.values():
+            series.show()
 
     async def _show(self) -> tuple[int, str, bytes]:
         await self.process.workers.collect()
@@ -229,22 +266,21 @@ class Prometheus(Passes, Plugin):
         return not any(is_below(other, zone) for other in self._zones if other != zone)
 
     async def serve(self, query: Query) -> Message:
-        started = self.process.clock() if query.errand is None else query.errand.received
+        clock = self.process.clock
+        started = clock() if query.errand is None else query.errand.received
         try:
             reply = await self.next(query)
         except Failure as failure:
-            self._of(query, failure.rcode, "").add(query.size, 0, self.process.clock() - started)
+            self._of(query, failure.rcode, "").add(query.size, 0, clock() - started)
             raise
         except Dropped:
-            self._of(query, Rcode.NOERROR, "").add(query.size, 0, self.process.clock() - started)
+            self._of(query, Rcode.NOERROR, "").add(query.size, 0, clock() - started)
             raise
         size = uncompressed_size(reply)
         series = self._of(query, reply.rcode, self._behind)
-        series.add(query.size, size, self.process.clock() - started)
-        if reply.replay is None:
-            return reply
-        again = partial(series.add, query.size, size, 0.0)
-        return reply.with_replay(reply.replay.with_counters(again))
+        series.add(query.size, size, clock() - started)
+        query.counters.append(partial(series.repeat, query.size, size))
+        return reply
 
     def back(self, errand: Errand) -> None:
         server, zone, family, (qtype, do) = errand.home.label, errand.zone, errand.family, errand.shape.kind
@@ -263,19 +299,21 @@ class Prometheus(Passes, Plugin):
         return self._labelled(query, zone, query.view, rcode, plugin)
 
     def _labelled(self, query: Query, zone: str, view: str, rcode: int, plugin: str) -> _Series:
-        """The series of a query; made when its labels are seen first."""
-        server, transport, family = query.server.label, query.transport, query.family
         qtype = TYPES.get(query.qtype, "other")
-        return self._series_of(server, zone, view, transport, family, qtype, query.do, rcode, plugin)
+        facts = query.server.label, zone, view, query.transport, query.family, qtype, query.do, rcode, plugin
+        return self._series.get(facts) or self._series_of(*facts)
 
     def _series_of(
         self, server: str, zone: str, view: str, transport: str, family: int, qtype: str, do: bool, rcode: int,
         plugin: str,
     ) -> _Series:  # fmt: skip
+        """The series of these labels; made when they are seen first."""
         facts = server, zone, view, transport, family, qtype, do, rcode, plugin
         series = self._series.get(facts)
         if series is None:
             number = "1" if family == 4 else "2"
             labels = _Labels(server, zone, view, transport, number, qtype, do, rcode_name(rcode), plugin)
+            if not self._series:
+                self.process.metrics.before_exposition(self._bring_up_to_date)
             series = self._series[facts] = _Series(self._families, labels)
         return series

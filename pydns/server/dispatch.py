@@ -115,15 +115,17 @@ class Dispatcher:
         return await self._reply(query)
 
     async def _reply(self, query: Query) -> Reply | None:
+        """Rules 2 to 9."""
         limit = query.max_size if query.transport == "tcp" else min(query.max_size, MAX_DATAGRAM)
         try:
-            reply = await self._answer(query)
-            replay = reply.replay if reply.replay is not None and _is_common(query.message) else None
-            octets = pack(reply, limit)
-            if replay is None or not replay.any_order:
-                return Reply(octets, replay)
-            ring = ring_of(reply, len(octets))
-            return Reply(octets, ring and replay, ring)
+            chain = self._chain(query)
+            if chain is None or chain.first is None:
+                return Reply(pack(self._turn_away(query), limit))
+            try:
+                reply = await chain.first(query)
+            except Failure as failure:
+                reply = query.reply(failure.rcode)
+            return self._packed(query, _with_edns(reply, query), limit, chain)
         except Dropped:
             return None
         except Exception as bug:  # noqa: BLE001  rule 6: a bug costs one query
@@ -144,40 +146,34 @@ class Dispatcher:
         replay = reply.replay and reply.replay.with_denial(None)  # which is not about the question that is answered
         return parse(reply.octets)._replace(edns=None, replay=replay)
 
-    async def _answer(self, query: Query) -> Message:
-        """Rules 2 to 7."""
-        if query.qclass != Class.IN and not self._any_class:
-            return self._refuse(query)
-        edns = query.message.edns
-        if edns is not None and edns.version:
-            reply = query.reply(Rcode.BADVERS, edns=Edns())
-            self._count(query, reply)
-            return reply
-        chain = self._chain(query)
-        if chain is None or chain.first is None:
-            return self._refuse(query)
-        try:
-            reply = await chain.first(query)
-        except Failure as failure:
-            reply = query.reply(failure.rcode)
-        if reply.replay is not None:
-            reply = self._with_consent(reply, reply.replay, chain)
-        return _with_edns(reply, query)
+    def _packed(self, query: Query, reply: Message, limit: int, chain: Chain) -> Reply:
+        """Rules 8 and 9."""
+        octets = pack(reply, limit)
+        replay = reply.replay and self._consent(query, reply.replay, chain)
+        if replay is None or not replay.any_order:
+            return new(Reply, (octets, replay, None))
+        ring = ring_of(reply, len(octets))
+        return Reply(octets, ring and replay, ring)
 
-    def _with_consent(self, reply: Message, replay: Replay, chain: Chain) -> Message:
-        """The reply with as much of its `Replay` as the chain consents to (rule 9)."""
-        if not chain.replay_safe:
-            return reply.with_replay(None)
-        if replay.denial is None or self._denies_alike(chain, replay.denial):
-            return reply
-        return reply.with_replay(replay.with_denial(None))
+    def _consent(self, query: Query, replay: Replay, chain: Chain) -> Replay | None:
+        """As much of a reply's `Replay` as rule 9 lets be, with what the links count."""
+        if not chain.replay_safe or not _is_common(query.message):
+            return None
+        if replay.denial is not None and not self._denies_alike(chain, replay.denial):
+            replay = replay.with_denial(None)
+        return replay.with_counters(*query.counters)
 
     def _ask_denies_alike(self, chain: Chain, denial: Denial) -> bool:
         below = any(is_below(zone, denial.zone) for zone in self.zones if zone != denial.zone)
         return not below and chain.denies_alike(denial)
 
     def _chain(self, query: Query) -> Chain | None:
-        """The chain of rule 4; its zone is noted in ``query``."""
+        """The chain of rule 4, its zone noted in ``query``; None where rules 2, 3 and 5 turn the query away."""
+        if query.qclass != Class.IN and not self._any_class:
+            return None
+        edns = query.message.edns
+        if edns is not None and edns.version:
+            return None
         zone = self.zone_of(query.name)
         if zone is None:
             return None
@@ -205,8 +201,14 @@ class Dispatcher:
                     break
         return shortest
 
-    def _refuse(self, query: Query) -> Message:
-        reply = _with_edns(query.reply(Rcode.REFUSED), query)
+    def _turn_away(self, query: Query) -> Message:
+        """What a query without a chain gets (rules 2, 3 and 5)."""
+        edns = query.message.edns
+        takes_class = query.qclass == Class.IN or self._any_class
+        if takes_class and edns is not None and edns.version:
+            reply = query.reply(Rcode.BADVERS, edns=Edns())
+        else:
+            reply = _with_edns(query.reply(Rcode.REFUSED), query)
         self._count(query, reply)
         return reply
 

@@ -8,10 +8,10 @@ import pytest
 import pydns
 from pydns.corefile.line import CorefileError
 from pydns.corefile.options import Options
-from pydns.dns import Edns, Flag, Message, Rcode, Replay
+from pydns.dns import Edns, Flag, Message, Rcode
 from pydns.dns.edns import DO
 from pydns.plugin import Block, Counts, Dropped, Failure, Plugin, Query, Serve
-from pydns.plugins.prometheus import SIZE_BUCKETS, TIME_BUCKETS, Prometheus
+from pydns.plugins.prometheus import MAX_WAITING, SIZE_BUCKETS, TIME_BUCKETS, Prometheus
 from tests.support import Clock, FakeServer, answer, drop, fail, make_block, make_plugin, make_query
 
 SERVER = 'server="dns://:53",view=""'
@@ -152,11 +152,10 @@ async def test_labels_of_replies(end: Serve, rcode: str, plugin_label: str) -> N
 
 
 async def test_replays_count_like_the_reply_they_repeat() -> None:
-    end = answer(change=lambda reply: reply._replace(replay=Replay(2000.0)))
-    plugin = await started(make_block(), end)
-    reply = await plugin.serve(make_query("x. A", edns=Edns(1232, DO)))
-    assert reply.replay is not None
-    for counter in reply.replay.counters:
+    plugin = await started(make_block(), answer())
+    query = make_query("x. A", edns=Edns(1232, DO))
+    await plugin.serve(query)
+    for counter in query.counters:
         counter(41)
     await plugin.stop()
     assert {line.rsplit(" ", 1)[1] for line in shown(plugin) if "_sum" not in line} == {"42.0"}
@@ -165,15 +164,19 @@ async def test_replays_count_like_the_reply_they_repeat() -> None:
     assert f'coredns_dns_request_duration_seconds_sum{{{SERVER},zone="."}} 0.0' in shown(plugin)
 
 
-async def test_counters_of_the_plugins_below_are_kept() -> None:
-    below: list[int] = []
-    end = answer(change=lambda reply: reply._replace(replay=Replay(2000.0, counters=(below.append,))))
-    plugin = await started(make_block(), end)
-    reply = await plugin.serve(make_query("x. A"))
+async def test_many_sizes_wait_for_a_while_and_none_is_lost() -> None:
+    plugin = await started(make_block(), answer())
+    total = 3 * MAX_WAITING
+    query = make_query("x. A")
+    for query.size in range(total):
+        for _ in range(2):
+            await plugin.serve(query)
+        assert all(len(series._waiting) <= MAX_WAITING for series in plugin._series.values())
     await plugin.stop()
-    assert reply.replay is not None
-    assert reply.replay.counters[0] == below.append
-    assert len(reply.replay.counters) == 2
+    assert f'coredns_dns_request_size_bytes_sum{{proto="udp",{SERVER},zone="."}} {total * (total - 1)}.0' in shown(
+        plugin
+    )
+    assert f'coredns_dns_response_size_bytes_count{{proto="udp",{SERVER},zone="."}} {2 * total}.0' in shown(plugin)
 
 
 async def test_a_query_that_no_block_took_is_dropped() -> None:

@@ -259,6 +259,27 @@ async def test_consent_takes_every_link_and_the_reply(replay_safe: bool) -> None
     assert reply.replay == (consent if replay_safe else None)
 
 
+async def test_a_replay_is_told_to_who_counted_the_query_and_to_who_made_the_reply() -> None:
+    told: list[str] = []
+
+    async def inner(query: Query) -> Message:
+        query.counters.append(lambda times: told.append(f"{query.name} link {times}"))
+        consent = Replay(1060.0, counters=(lambda times: told.append(f"{query.name} maker {times}"),))
+        return query.reply()._replace(replay=consent)
+
+    async def outer(query: Query) -> Message:
+        query.counters.append(lambda times: told.append(f"{query.name} link {times}"))
+        found = await query.server.resolve(query.ask("inner.", 1))
+        return query.reply()._replace(replay=found.replay)
+
+    dispatcher = make_dispatcher({".": outer, "inner.": inner})
+    reply = await dispatcher.handle(packet("outer. A"), CLIENT, LOCAL, "udp")
+    assert reply is not None and reply.replay is not None
+    for counter in reply.replay.counters:
+        counter(7)
+    assert sorted(told) == ["inner. link 7", "inner. maker 7", "outer. link 7"]
+
+
 MAKER = make_plugin(Whoami, "whoami")
 ALIKE, NOT_ALIKE = make_plugin(Errors, "errors"), make_plugin(LogPlugin, "log")
 

@@ -6,6 +6,7 @@ Pure: it knows neither the bounds that a Corefile sets nor what is in the cache.
 from __future__ import annotations
 
 from enum import Enum
+from operator import itemgetter
 
 from pydns.dns.message import RR, Message, Question
 from pydns.dns.rdata import soa_minimum, target_of
@@ -16,8 +17,7 @@ FALLBACK = 5
 """Seconds that a reply lasts whose records say nothing about it."""
 _TRANSFERS = frozenset((int(Type.AXFR), int(Type.IXFR)))
 _CNAME = int(Type.CNAME)
-_NEVER = 2**32
-"""A TTL longer than any."""
+_TTL = itemgetter(RR._fields.index("ttl"))
 _NOERROR = int(Rcode.NOERROR)
 
 
@@ -37,9 +37,13 @@ class Kind(Enum):
 
 def classify(reply: Message, now: float) -> Kind:
     """The kind of ``reply``; ``now`` is Unix seconds, to judge signatures."""
-    if _is_meta(reply) or (reply.edns is not None and has_expired_signature(reply, now)):
+    _, flags, rcode, question, _, _, _, edns, _, _, _ = reply
+    if question is not None and question.type in _TRANSFERS:
         return Kind.OTHER
-    rcode = reply.rcode
+    if flags & OPCODE_MASK and reply.opcode in (Opcode.UPDATE, Opcode.NOTIFY):
+        return Kind.OTHER
+    if edns is not None and has_expired_signature(reply, now):
+        return Kind.OTHER
     if rcode == _NOERROR:
         return _classify_success(reply)
     if rcode == Rcode.NXDOMAIN:
@@ -67,22 +71,21 @@ def is_storable(reply: Message, kind: Kind) -> bool:
     return kind is not Kind.ANSWER or not reply.answer or answers_question(reply)
 
 
-def lowest_ttl(reply: Message, kind: Kind) -> int:
-    """Seconds that the records of ``reply`` agree to.
+def ttls_of(reply: Message) -> set[int]:
+    """The TTLs of all records."""
+    return set(map(_TTL, reply.answer + reply.authority + reply.additional))
+
+
+def lowest_ttl(reply: Message, kind: Kind, ttls: set[int]) -> int:
+    """Seconds that the records of ``reply``, which have ``ttls``, agree to.
 
     A denial lasts no longer than the SOA record's MINIMUM (RFC 2308 section 5; CoreDNS looks at its TTL alone).
     """
     if kind is not Kind.ANSWER and kind is not Kind.DENIAL:
         return FALLBACK
-    seconds = _NEVER
-    for section in (reply.answer, reply.authority, reply.additional):
-        for record in section:
-            if record.ttl < seconds:
-                seconds = record.ttl
     if kind is Kind.DENIAL:
-        minima = [soa_minimum(record.rdata) for record in reply.authority if record.type == Type.SOA]
-        seconds = min([seconds, *minima])
-    return FALLBACK if seconds == _NEVER else seconds
+        ttls = ttls.union([soa_minimum(record.rdata) for record in reply.authority if record.type == Type.SOA])
+    return min(ttls, default=FALLBACK)
 
 
 def answers_question(reply: Message) -> bool:
@@ -140,12 +143,6 @@ def is_about(reply: Message, question: Question) -> bool:
         and (asked.type, asked.cls) == (question.type, question.cls)
         and asked.name.lower() == question.name.lower()
     )
-
-
-def _is_meta(reply: Message) -> bool:
-    if reply.flags & OPCODE_MASK and reply.opcode in (Opcode.UPDATE, Opcode.NOTIFY):
-        return True
-    return reply.question is not None and reply.question.type in _TRANSFERS
 
 
 def _has(rrtype: int, records: tuple[RR, ...]) -> bool:

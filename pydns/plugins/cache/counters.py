@@ -35,6 +35,11 @@ class Counters:
         """What was last counted of each kind; told by `show`."""
         self._entries = {kind: entries.labels(server, kind, zones, view) for kind in KINDS}
 
+    def missed(self, times: int = 1) -> None:
+        """Count queries that are asked below."""
+        self.requests.value += times
+        self.misses.value += times
+
     def show(self) -> None:
         """Bring the gauges up to date, before they are read: a gauge of prometheus-client takes its time."""
         for kind, size in self.sizes.items():

@@ -6,11 +6,11 @@ Every record of a reply leaves with one TTL, kept or not: the lowest one within 
 from __future__ import annotations
 
 from pydns.dns.message import RR, Message
-from pydns.dns.name import longest_zone
+from pydns.dns.name import is_below
 from pydns.dns.types import Class, Flag, Rcode, new
 from pydns.errand import Errand
 from pydns.plugin import Process, Query
-from pydns.plugins.cache.classify import Kind, classify, is_about, is_storable, lowest_ttl
+from pydns.plugins.cache.classify import Kind, classify, is_about, is_storable, lowest_ttl, ttls_of
 from pydns.plugins.cache.counters import KINDS, Counters
 from pydns.plugins.cache.item import Item, wants_ad, with_ttl
 from pydns.plugins.cache.options import CacheOptions
@@ -30,19 +30,32 @@ class Keeper:
         self._success_bounds = conf.success_bounds
         self._denial_bounds = conf.denial_bounds
         self._disabled = {kind: conf.disabled_zones(kind) for kind in KINDS}
+        disabled = [zone for zones in self._disabled.values() for zone in zones]
+        self._ignored = tuple(
+            [zone for zone in disabled if all(in_zones(zone, self._disabled[kind]) for kind in KINDS)]
+        )
 
-    def keep(self, query: Query, key: Key, reply: Message, counters: Counters, *, refreshes: bool = False) -> Kept:
-        """Keep ``reply`` if such a reply is kept.  With ``refreshes`` a positive one does away with a denial."""
+    def ignores(self, name: str) -> bool:
+        """Whether nothing about ``name`` (lower-case) is kept."""
+        return bool(self._ignored) and in_zones(name, self._ignored)
+
+    def keep(
+        self, query: Query, key: Key | None, reply: Message, counters: Counters, *, refreshes: bool = False
+    ) -> Kept:
+        """Keep ``reply`` if such a reply is kept; ``key`` is None for a name that is ignored.
+
+        With ``refreshes`` a positive one does away with a denial.
+        """
         kind = classify(reply, self._process.wall() if reply.edns is not None else 0.0)
-        ttl = self._ttl(reply, kind)
-        shown = self._shown(query, reply, ttl)
-        if ttl <= 0 or not is_storable(reply, kind):
-            return shown, None
+        ttls = ttls_of(reply)
+        ttl = self._ttl(kind, lowest_ttl(reply, kind, ttls))
+        shown = _shown(query, reply, ttl, ttls)
         if not is_about(reply, query.question):
-            counters.drops.inc()
+            if ttl > 0 and is_storable(reply, kind):
+                counters.drops.inc()
             return shown, None
-        where = DENIAL if kind in (Kind.DENIAL, Kind.FAILURE) else SUCCESS
-        if self._disabled[where] and in_zones(query.name, self._disabled[where]):
+        where = DENIAL if kind is Kind.DENIAL or kind is Kind.FAILURE else SUCCESS
+        if key is None or not self._keeps(where, query.name, ttl) or not is_storable(reply, kind):
             return shown, None
         item = Item.of(shown, reply.flags, ttl, self._process.clock())
         if refreshes and where == SUCCESS and self._store.forget_denial(key):
@@ -52,45 +65,48 @@ class Keeper:
 
     def keep_plain(self, errand: Errand, counters: Counters) -> None:
         """The same for a plain reply: its TTL is set, and it is kept."""
-        least, most = self._success_bounds
-        errand.ttl = ttl = min(max(errand.ttl, least), most)
-        if ttl <= 0 or (self._disabled[SUCCESS] and in_zones(errand.name, self._disabled[SUCCESS])):
-            return
-        record = new(RR, (errand.qname, errand.shape.qtype, ttl, errand.rdata, Class.IN))
-        flags = errand.flags & ~Flag.AA
-        self._put(
-            SUCCESS,
-            (errand.name, *errand.shape.key),
-            Item(Rcode.NOERROR, flags, ((record,), (), ()), ttl, errand.now),
-            counters,
-        )
+        errand.ttl = ttl = self._ttl(Kind.ANSWER, errand.ttl)
+        if self._keeps(SUCCESS, errand.name, ttl):
+            record = new(RR, (errand.qname, errand.shape.qtype, ttl, errand.rdata, Class.IN))
+            item = Item(Rcode.NOERROR, errand.flags & ~Flag.AA, ((record,), (), ()), ttl, errand.now)
+            self._put(SUCCESS, (errand.name, *errand.shape.key), item, counters)
+
+    def _keeps(self, where: str, name: str, ttl: int) -> bool:
+        disabled = self._disabled[where]
+        return ttl > 0 and not (disabled and in_zones(name, disabled))
 
     def _put(self, where: str, key: Key, item: Item, counters: Counters) -> None:
         if evicted := self._store.put(where, key, item):
             counters.evictions[where].inc(evicted)
         counters.sizes[where] = self._store.size(where)
 
-    def _ttl(self, reply: Message, kind: Kind) -> int:
+    def _ttl(self, kind: Kind, lowest: int) -> int:
+        """The one TTL of a reply whose records agree to ``lowest`` seconds."""
         if kind is Kind.FAILURE:
             return int(self._conf.servfail)
         least, most = self._denial_bounds if kind is Kind.DENIAL else self._success_bounds
-        return min(max(lowest_ttl(reply, kind), least), most)
+        return min(max(lowest, least), most)
 
-    @staticmethod
-    def _shown(query: Query, reply: Message, ttl: int) -> Message:
-        """The reply with its one TTL, without OPT, and with AD only for who asked for it."""
-        ident, flags, rcode, question, answer, authority, additional, _, replay, forwarded, packed = reply
-        if not wants_ad(query):
-            flags &= ~Flag.AD
-        if packed is not None and not packed.is_of(reply):
-            packed = None
-        answer, authority, additional = with_ttl(answer, ttl), with_ttl(authority, ttl), with_ttl(additional, ttl)
-        if packed is not None:
-            packed = packed.with_ttl(ttl, answer, authority, additional)
-        fields = ident, flags, rcode, question, answer, authority, additional, None, replay, forwarded, packed
-        return new(Message, fields)
+
+def _shown(query: Query, reply: Message, ttl: int, ttls: set[int]) -> Message:
+    """The reply, whose records have ``ttls``, with its one TTL, without OPT, and with AD only for who asked for it."""
+    ident, flags, rcode, question, answer, authority, additional, edns, replay, forwarded, packed = reply
+    if flags & Flag.AD and not wants_ad(query):
+        flags &= ~Flag.AD
+    elif edns is None and ttls <= {ttl}:
+        return reply
+    if packed is not None and not packed.is_of(reply):
+        packed = None
+    answer, authority, additional = with_ttl(answer, ttl), with_ttl(authority, ttl), with_ttl(additional, ttl)
+    if packed is not None:
+        packed = packed.with_ttl(ttl, answer, authority, additional)
+    fields = ident, flags, rcode, question, answer, authority, additional, None, replay, forwarded, packed
+    return new(Message, fields)
 
 
 def in_zones(name: str, zones: tuple[str, ...]) -> bool:
     """Whether ``name`` is in one of ``zones``, all in lower case."""
-    return longest_zone(name, zones) is not None
+    for zone in zones:
+        if is_below(name, zone):
+            return True
+    return False

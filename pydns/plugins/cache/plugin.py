@@ -77,7 +77,7 @@ from pydns.dns.replay import Replay
 from pydns.dns.types import Flag
 from pydns.errand import Errand, Passes
 from pydns.plugin import Block, Plugin, Query
-from pydns.plugins.cache.counters import KINDS, Counters
+from pydns.plugins.cache.counters import Counters
 from pydns.plugins.cache.keeper import Keeper, in_zones
 from pydns.plugins.cache.options import CacheOptions, Prefetch
 from pydns.plugins.cache.refresh import Refresher, asking
@@ -117,23 +117,23 @@ class Cache(Passes, Plugin):
     def denies_alike(self, zone: str) -> bool:
         """Whether nothing at all about names in ``zone`` is kept here."""
         if in_zones(zone, self._zones):
-            return all(in_zones(zone, self._conf.disabled_zones(kind)) for kind in KINDS)
+            return self._keeper.ignores(zone)
         return not any(is_below(other, zone) for other in self._zones)
 
     async def serve(self, query: Query) -> Message:
         if not self._is_for_all and not in_zones(query.name, self._zones):
             return await self.next(query)
         counters = self._counters_of(query.server.label, query.view)
-        counters.requests.inc()
-        key: Key = query.name, query.qtype, query.qclass, query.do, bool(query.message.flags & Flag.CD)
-        found = self._store.find(key) if query.errand is None else None
-        if found is None:
-            counters.misses.inc()
-            return await self._ask_below(query, key, counters)
-        counters.hits[found.where].inc()
-        if found.item.left(self._clock()) <= 0:
-            return await self._serve_stale(query, key, found, counters)
-        return self._serve_fresh(query, key, found, counters)
+        key: Key | None = None
+        if not self._keeper.ignores(query.name):
+            key = query.name, query.qtype, query.qclass, query.do, bool(query.message.flags & Flag.CD)
+            found = self._store.find(key) if query.errand is None else None
+            if found is not None:
+                return await self._serve_kept(query, key, found, counters)
+        counters.missed()
+        query.counters.append(counters.missed)  # for what is not kept
+        reply, item = self._keeper.keep(query, key, await self.next(asking(query)), counters)
+        return reply if item is None else reply.with_replay(None)  # a hit has other flags, and counts as one
 
     def ahead(self, name: str, shape: Shape) -> bool:
         """Whether the reply is not kept here, but would be."""
@@ -143,22 +143,15 @@ class Cache(Passes, Plugin):
 
     def back(self, errand: Errand) -> None:
         counters = self._counters_of(errand.home.label, "")
-        counters.requests.inc()
-        counters.misses.inc()
+        counters.missed()
         self._keeper.keep_plain(errand, counters)
 
-    async def _ask_below(self, query: Query, key: Key, counters: Counters) -> Message:
-        """What is kept is not replayed from here: the flags of a hit are others, and it counts as one.
-
-        What is not kept may be replayed as the plugin below allows; each replay is another miss.
-        """
-        reply, item = self._keeper.keep(query, key, await self.next(asking(query)), counters)
-        replay = reply.replay
-        if replay is None:
-            return reply
-        if item is not None:
-            return reply.with_replay(None)
-        return reply.with_replay(replay.with_counters(counters.requests.inc, counters.misses.inc))
+    async def _serve_kept(self, query: Query, key: Key, found: Found, counters: Counters) -> Message:
+        counters.requests.inc()
+        counters.hits[found.where].inc()
+        if found.item.left(self._clock()) <= 0:
+            return await self._serve_stale(query, key, found, counters)
+        return self._serve_fresh(query, key, found, counters)
 
     def _serve_fresh(self, query: Query, key: Key, found: Found, counters: Counters) -> Message:
         now = self._clock()

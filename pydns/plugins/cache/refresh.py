@@ -109,8 +109,9 @@ def asking(query: Query) -> Query:
 
 
 def unattended(query: Query, transport: str = "tcp") -> Query:
-    """The same query without a client: over TCP, so that no reply is too large, and with no facts noted yet."""
+    """The same query without a client: over TCP, so that no reply is too large, with nothing noted and counted yet."""
     other = query.with_message(query.message)
     other.transport = transport
     other.metadata = {}
+    other.counters = []
     return other

@@ -7,7 +7,7 @@ import pytest
 from pydns.dns.edns import Edns
 from pydns.dns.message import Message, Question
 from pydns.dns.types import Class, Flag, Opcode, Rcode, Type, type_number
-from pydns.plugins.cache.classify import Kind, answers_question, classify, is_about, is_storable, lowest_ttl
+from pydns.plugins.cache.classify import Kind, answers_question, classify, is_about, is_storable, lowest_ttl, ttls_of
 from tests.support import make_query, sections
 
 NOW = 1_700_000_000
@@ -141,7 +141,7 @@ def test_a_cname_without_rdata_leads_nowhere() -> None:
     ids=str,
 )
 def test_lowest_ttl(message: Message, seconds: int) -> None:
-    assert lowest_ttl(message, classify(message, NOW)) == seconds
+    assert lowest_ttl(message, classify(message, NOW), ttls_of(message)) == seconds
 
 
 @pytest.mark.parametrize(

@@ -302,19 +302,17 @@ class TestReplay:
         cached = Cached(Below(A), "cache {\ndisable success\n}")
         assert (await cached.ask()).replay is None
 
-    async def test_what_is_not_kept_is_replayed_as_below_allows_and_counts_as_a_miss(self) -> None:
-        counted: list[int] = []
+    @pytest.mark.parametrize("line", ["disable success", "disable success org\ndisable denial"])
+    async def test_what_is_not_kept_is_replayed_as_below_allows_and_counts_as_a_miss(self, line: str) -> None:
+        replay = Replay(5000.0, ("tag",), 2, (print,))
         below = Below()
-        below.change = lambda reply: reply._replace(  # type: ignore[method-assign]
-            replay=Replay(5000.0, ("tag",), 2, (counted.append,))
-        )
+        below.change = lambda reply: reply._replace(replay=replay)  # type: ignore[method-assign]
         below.says(A)
-        cached = Cached(below, "cache {\ndisable success\n}")
-        replay = await self.replay(cached)
-        assert replay[:3] == (5000.0, ("tag",), 2)
-        for counter in replay.counters:
+        cached = Cached(below, f"cache {{\n{line}\n}}")
+        assert await self.replay(cached) == replay
+        for counter in below.asked[0].counters:
             counter(3)
-        assert (counted, cached.count("requests_total"), cached.count("misses_total")) == ([3], 4, 4)
+        assert (cached.count("requests_total"), cached.count("misses_total")) == (4, 4)
 
 
 async def test_metrics() -> None:
