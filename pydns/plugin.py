@@ -113,12 +113,13 @@ class Query:
         size: int = 0,
         received: float = 0.0,
     ) -> None:
-        assert message.question is not None
+        question, edns = message.question, message.edns
+        assert question is not None
         self.message = message
-        self.question = message.question
-        self.qname, self.qtype, self.qclass = message.question
+        self.question = question
+        self.qname, self.qtype, self.qclass = question
         self.name = self.qname.lower()
-        self.do = message.edns is not None and message.edns.do
+        self.do = edns is not None and edns.do
         self.client = client
         self.local = local
         self.transport = transport

@@ -14,14 +14,19 @@ Like ``message`` this file trades clarity for speed: each query that is not repl
 
 from __future__ import annotations
 
+from functools import lru_cache
 from struct import Struct, error
+from typing import NamedTuple
 
 from pydns.dns.edns import Edns, parse_options
 from pydns.dns.message import HEADER, RR, Message, Question
-from pydns.dns.name import BadName, note_wire, plain_name
+from pydns.dns.name import WIRES, BadName, note_wire, plain_name
 from pydns.dns.packed import Packed
 from pydns.dns.rdata import LAYOUTS
 from pydns.dns.types import RCODE_MASK, Type, new
+
+MAX_RESTS = 256
+"""Queries without their names that are known at a time."""
 
 _QUESTION = Struct("!HH")
 _RECORD = Struct("!HHHIH")
@@ -32,35 +37,73 @@ _QUERY = 0xF8
 """The bits of the header's third octet that are clear in a query of opcode QUERY."""
 _LENGTHS = {rrtype: -1 if layout.names else layout.prefix for rrtype, layout in LAYOUTS.items()} | {Type.OPT: -1}
 """The octets that rdata without names must have, of types for which that is known; -1 for types with names."""
+_MAX_REST = _QUESTION.size + _OPT.size
+"""Octets of type, class and an OPT record without options."""
+_names: dict[bytes, str] = {}
+"""The names that queries had lately, by their octets."""
 _ROOT_END = HEADER.size + 1 + _QUESTION.size
 _ALONE, _WITH_OPT = bytes.fromhex("0001 0000 0000 0000"), bytes.fromhex("0001 0000 0000 0001")
 """The counts of a header: a question, and no record or one additional."""
 
 
+class _Rest(NamedTuple):
+    """What a query says besides its ID and its name."""
+
+    flags: int
+    rcode: int
+    qtype: int
+    qclass: int
+    edns: Edns | None
+
+
 def parse_query(data: bytes) -> Message | None:
     """The query in ``data`` (rules 1 to 3)."""
-    counts = data[4:12]
-    if data[2] & _QUERY or counts not in (_ALONE, _WITH_OPT):
+    end = data.find(0, HEADER.size) + 1
+    name = _names.get(data[HEADER.size : end])
+    if name is None:
+        try:
+            name, end = plain_name(data, HEADER.size)
+        except (BadName, IndexError):
+            return None
+        _note_name(name, data[HEADER.size : end])
+    read = _rest if len(data) - end <= _MAX_REST else _read_rest
+    rest = read(data[2 : HEADER.size], data[end:])
+    if rest is None:
         return None
-    try:
-        name, end = plain_name(data, HEADER.size)
-        question = new(Question, (name, *_QUESTION.unpack_from(data, end)))
-    except (BadName, IndexError, error):
+    flags, rcode, qtype, qclass, edns = rest
+    question = new(Question, (name, qtype, qclass))
+    end += _QUESTION.size
+    packed = new(Packed, (question, (), (), (), data[HEADER.size : end], (), end, None))
+    return new(Message, (data[0] << 8 | data[1], flags, rcode, question, (), (), (), edns, None, False, packed))
+
+
+def _note_name(name: str, wire: bytes) -> None:
+    note_wire(name, wire)
+    if len(_names) >= WIRES:
+        _names.clear()
+    _names[wire] = name
+
+
+def _read_rest(head: bytes, behind: bytes) -> _Rest | None:
+    """What a query says with what stands between its ID and its name, and behind its name."""
+    counts = head[2:]
+    if head[0] & _QUERY or counts not in (_ALONE, _WITH_OPT) or len(behind) < _QUESTION.size:
         return None
-    note_wire(name, data[12:end])
-    end += 4
-    word = data[2] << 8 | data[3]
+    qtype, qclass = _QUESTION.unpack_from(behind)
+    word = head[0] << 8 | head[1]
     edns, rcode = None, word & RCODE_MASK
     if counts == _WITH_OPT:
-        read = _parse_opt(data, end)
+        read = _parse_opt(behind, _QUESTION.size)
         if read is None:
             return None
         edns, rcode = read[0], rcode | read[1]
-    elif end != len(data):
+    elif len(behind) > _QUESTION.size:
         return None
-    packed = new(Packed, (question, (), (), (), data[12:end], (), end, None))
-    ident, flags = data[0] << 8 | data[1], word & ~RCODE_MASK
-    return new(Message, (ident, flags, rcode, question, (), (), (), edns, None, False, packed))
+    return _Rest(word & ~RCODE_MASK, rcode, qtype, qclass, edns)
+
+
+_rest = lru_cache(MAX_RESTS)(_read_rest)
+"""The same for the few that most queries have in common."""
 
 
 def _parse_opt(data: bytes, offset: int) -> tuple[Edns, int] | None:

@@ -4,7 +4,7 @@ from enum import IntEnum
 from struct import Struct
 from typing import NamedTuple
 
-from pydns.dns.types import Type, direct
+from pydns.dns.types import Type, direct, new
 
 DO = 0x8000
 """The DNSSEC OK bit of the OPT record's flags (RFC 3225)."""
@@ -52,7 +52,7 @@ class Edns(NamedTuple):
 
     def echoed(self) -> "Edns":
         """What a reply has where nobody adds to it: the sender's size and upper flags (DO is one), version 0."""
-        return Edns(self.size, self.flags & KEPT_FLAGS)
+        return new(Edns, (self.size, self.flags & KEPT_FLAGS, 0, ()))
 
     def pack(self, rcode: int = 0) -> bytes:
         """The OPT record on the wire, with the upper eight bits of ``rcode``."""

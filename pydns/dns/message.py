@@ -254,9 +254,10 @@ def ring_of(message: Message, size: int) -> Ring | None:
 
 def _pack_known(message: Message, packed: Packed, opt: bytes, room: int) -> bytes | None:
     """What `pack` makes where nothing needs to be written but header and OPT record; None where no record fits."""
+    ident, flags, rcode, _, answer, authority, additional, edns, _, _, _ = message
     body = packed.body
-    word = message.flags | message.rcode & RCODE_MASK
-    answers, authorities, others = len(message.answer), len(message.authority), len(message.additional)
+    word = flags | rcode & RCODE_MASK
+    answers, authorities, others = len(answer), len(authority), len(additional)
     if len(body) + HEADER.size > room:
         kept = bisect_right(packed.ttls, room - HEADER.size, key=packed.end_of)
         if not kept:
@@ -266,5 +267,5 @@ def _pack_known(message: Message, packed: Packed, opt: bytes, room: int) -> byte
         answers = min(answers, kept)
         authorities = min(authorities, kept - answers)
         others = kept - answers - authorities
-    header = HEADER.pack(message.id, word, 1, answers, authorities, others + (message.edns is not None))
+    header = HEADER.pack(ident, word, 1, answers, authorities, others + (edns is not None))
     return header + body + opt

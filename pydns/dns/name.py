@@ -205,12 +205,9 @@ def parent(name: str) -> str:
 
 def is_below(name: str, zone: str) -> bool:
     """Whether ``name`` is ``zone`` or below it.  Both lower-case (rule 2)."""
-    if not name.endswith(zone):
-        return False
-    start = len(name) - len(zone)
-    if start == 0 or zone == ".":
+    if name.endswith("." + zone) and ("\\" not in name or is_absolute(name[: -len(zone)])):
         return True
-    return name[start - 1] == "." and (name[start - 2] != "\\" or is_absolute(name[:start]))
+    return name == zone or zone == "."
 
 
 def is_absolute(text: str) -> bool:

@@ -292,15 +292,15 @@ class Prometheus(Passes, Plugin):
 
     def refused(self, query: Query, reply: Message, size: int) -> None:
         """See `pydns.plugin.Counts`."""
-        self._labelled(query, DROPPED, "", reply.rcode, "").add(query.size, size, 0.0)
+        self._labelled(query, DROPPED, reply.rcode, "").add(query.size, size, 0.0)
 
     def _of(self, query: Query, rcode: int, plugin: str) -> _Series:
         zone = "." if self._zones == _ROOT else longest_zone(query.name, self._zones) or "."
-        return self._labelled(query, zone, query.view, rcode, plugin)
+        return self._labelled(query, zone, rcode, plugin)
 
-    def _labelled(self, query: Query, zone: str, view: str, rcode: int, plugin: str) -> _Series:
+    def _labelled(self, query: Query, zone: str, rcode: int, plugin: str) -> _Series:
         qtype = TYPES.get(query.qtype, "other")
-        facts = query.server.label, zone, view, query.transport, query.family, qtype, query.do, rcode, plugin
+        facts = query.server.label, zone, query.view, query.transport, query.family, qtype, query.do, rcode, plugin
         return self._series.get(facts) or self._series_of(*facts)
 
     def _series_of(

@@ -76,7 +76,7 @@ def _question(data: bytes) -> Question | None:
 
 
 def _well_formed(edns: Edns) -> bool:
-    return all(_OPTION_DATA[code](data) for code, data in edns.options if code in _OPTION_DATA)
+    return not edns.options or all(_OPTION_DATA[code](data) for code, data in edns.options if code in _OPTION_DATA)
 
 
 def _is_subnet(data: bytes) -> bool:

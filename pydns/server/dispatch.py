@@ -116,7 +116,9 @@ class Dispatcher:
 
     async def _reply(self, query: Query) -> Reply | None:
         """Rules 2 to 9."""
-        limit = query.max_size if query.transport == "tcp" else min(query.max_size, MAX_DATAGRAM)
+        limit = query.max_size
+        if limit > MAX_DATAGRAM and query.transport != "tcp":
+            limit = MAX_DATAGRAM
         try:
             chain = self._chain(query)
             if chain is None or chain.first is None:
@@ -235,12 +237,13 @@ def _is_common(query: Message) -> bool:
     """Rule 9."""
     if query.flags & OPCODE_MASK or query.answer or query.authority or query.additional:
         return False
-    return query.edns is None or all(code in _HARMLESS for code, _ in query.edns.options)
+    edns = query.edns
+    return edns is None or not edns.options or all(code in _HARMLESS for code, _ in edns.options)
 
 
 def _with_edns(reply: Message, query: Query) -> Message:
     """The reply with the client's ID and the OPT record of rule 7."""
-    asked, said = query.message.edns, reply.edns
+    ident, asked, said = query.message.id, query.message.edns, reply.edns
     if asked is None:
         edns = said
     elif said is None:
@@ -248,11 +251,11 @@ def _with_edns(reply: Message, query: Query) -> Message:
     else:
         edns = Edns(asked.size, said.flags & KEPT_FLAGS | asked.flags & DO, 0, said.options)
     rcode = reply.rcode if edns is not None or reply.rcode <= RCODE_MASK else Rcode.SERVFAIL
-    if edns is said and reply.id == query.message.id and rcode == reply.rcode:
+    if edns is said and reply.id == ident and rcode == reply.rcode:
         return reply
     # written out because ``_replace`` takes eight times as long
     sections = reply.answer, reply.authority, reply.additional
-    head = query.message.id, reply.flags, rcode, reply.question
+    head = ident, reply.flags, rcode, reply.question
     return new(Message, (*head, *sections, edns, reply.replay, False, reply.packed))
 
 

@@ -106,7 +106,7 @@ def _shown(query: Query, reply: Message, ttl: int, ttls: set[int]) -> Message:
 
 def in_zones(name: str, zones: tuple[str, ...]) -> bool:
     """Whether ``name`` is in one of ``zones``, all in lower case."""
-    for zone in zones:
+    for zone in zones:  # noqa: SIM110  a generator takes twice as long
         if is_below(name, zone):
             return True
     return False
