@@ -153,9 +153,9 @@ class Query:
         rcode: int = Rcode.NOERROR,
         *,
         flags: int = 0,
-        answer: Iterable[RR] = (),
-        authority: Iterable[RR] = (),
-        additional: Iterable[RR] = (),
+        answer: tuple[RR, ...] = (),
+        authority: tuple[RR, ...] = (),
+        additional: tuple[RR, ...] = (),
         edns: Edns | None = None,
         replay: Replay | None = None,
         packed: Packed | None = None,
@@ -168,8 +168,8 @@ class Query:
         asked = self.message
         kept = _KEPT_OF_OTHERS if asked.flags & OPCODE_MASK else _KEPT_OF_QUERY
         word = Flag.QR | asked.flags & kept | flags
-        sections = tuple(answer), tuple(authority), tuple(additional)
-        return new(Message, (asked.id, word, rcode, asked.question, *sections, edns, replay, False, packed))
+        head = asked.id, word, rcode, asked.question
+        return new(Message, (*head, answer, authority, additional, edns, replay, False, packed))
 
     def with_message(self, message: Message) -> Query:
         """The same query with another message, for the links below."""
@@ -186,10 +186,7 @@ class Query:
         return other
 
     def ask(self, name: str, qtype: int) -> Query:
-        """The same query with another question, of class IN as in CoreDNS; one deeper, so that loops end.
-
-        Its reply is another one, with counters of its own.
-        """
+        """Another question, of class IN as in CoreDNS, for a reply of its own; one deeper, so that loops end."""
         question = Question(name, qtype)
         other = self.with_message(self.message._replace(question=question))
         other.depth += 1

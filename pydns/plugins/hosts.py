@@ -205,7 +205,7 @@ class Hosts(Plugin):
         in_zones = longest_zone(query.name, self._zones) is not None
         if not in_zones and query.qtype != Type.PTR:
             return await self.next(query)
-        found = list(self._answer(query))
+        found = tuple(self._answer(query))
         if not found and not self._answers_emptily(query):
             return await self._pass_on(query)
         reply = query.reply(flags=Flag.AA, answer=found)

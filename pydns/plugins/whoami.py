@@ -48,4 +48,4 @@ class Whoami(Plugin):
         if len(to_wire(query.qname)) + len(label) <= MAX_NAME:
             below = label + query.qname.removeprefix(".")
             additional.append(RR(below, Type.SRV, 0, rdata.srv(port=port, target="."), query.qclass))
-        return query.reply(flags=Flag.AA, additional=additional)
+        return query.reply(flags=Flag.AA, additional=tuple(additional))

@@ -243,15 +243,16 @@ def _is_common(query: Message) -> bool:
 
 def _with_edns(reply: Message, query: Query) -> Message:
     """The reply with the client's ID and the OPT record of rule 7."""
-    ident, asked, said = query.message.id, query.message.edns, reply.edns
+    ident, asked = query.message.id, query.message.edns
+    edns, rcode = reply.edns, reply.rcode
     if asked is None:
-        edns = said
-    elif said is None:
+        if rcode > RCODE_MASK and edns is None:
+            rcode = Rcode.SERVFAIL
+    elif edns is None:
         edns = asked.echoed()
     else:
-        edns = Edns(asked.size, said.flags & KEPT_FLAGS | asked.flags & DO, 0, said.options)
-    rcode = reply.rcode if edns is not None or reply.rcode <= RCODE_MASK else Rcode.SERVFAIL
-    if edns is said and reply.id == ident and rcode == reply.rcode:
+        edns = Edns(asked.size, edns.flags & KEPT_FLAGS | asked.flags & DO, 0, edns.options)
+    if edns is reply.edns and rcode == reply.rcode and ident == reply.id:
         return reply
     # written out because ``_replace`` takes eight times as long
     sections = reply.answer, reply.authority, reply.additional

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pydns.dns import common as reading
 from pydns.dns import name as names
 from pydns.dns.common import parse_query, parse_reply
 from pydns.dns.edns import Edns
@@ -51,8 +52,17 @@ def assert_is_as_parsed(common: Message | None, data: bytes) -> None:
 @pytest.mark.parametrize("name", ["www.Example.org.", "org.", "_dns._udp.a-b.example.", f"{'x' * 63}.y."])
 def test_common_queries(name: str, edns: Edns | None) -> None:
     data = query(Question(name, Type.AAAA, Class.CH), edns)
-    for _ in range(2):  # the second time its parent is known
+    for _ in range(2):  # the second time all but the ID is known
         assert_is_as_parsed(parse_query(data), data)
+        data = b"\xff\xff" + data[2:]
+
+
+def test_names_that_are_known_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "WIRES", 4)
+    for number in range(10):
+        data = query(Question(f"n{number}.example.", Type.A))
+        assert_is_as_parsed(parse_query(data), data)
+    assert len(reading._names) <= 4
 
 
 @pytest.mark.parametrize(

@@ -54,8 +54,10 @@ class Keeper:
             if ttl > 0 and is_storable(reply, kind):
                 counters.drops.inc()
             return shown, None
+        if key is None:
+            return shown, None
         where = DENIAL if kind is Kind.DENIAL or kind is Kind.FAILURE else SUCCESS
-        if key is None or not self._keeps(where, query.name, ttl) or not is_storable(reply, kind):
+        if not self._keeps(where, query.name, ttl) or not is_storable(reply, kind):
             return shown, None
         item = Item.of(shown, reply.flags, ttl, self._process.clock())
         if refreshes and where == SUCCESS and self._store.forget_denial(key):

@@ -207,11 +207,12 @@ class TestWhatIsKept:
                 await cached.ask()
         assert len(cached.below.asked) == 2
 
-    async def test_a_reply_to_another_question_is_dropped(self) -> None:
+    @pytest.mark.parametrize("line", ["", "disable success\ndisable denial org"])
+    async def test_a_reply_to_another_question_is_dropped(self, line: str) -> None:
         below = Below()
         below.change = lambda reply: reply._replace(question=Question("evil.example.", 1))  # type: ignore[method-assign]
         below.says("evil.example. 300 IN A 192.0.2.66")
-        cached = Cached(below)
+        cached = Cached(below, f"cache {{\n{line}\n}}")
         await cached.ask()
         await cached.ask()
         assert (len(below.asked), cached.count("drops_total")) == (2, 2)
