@@ -92,8 +92,8 @@ BUDGETS: dict[str, tuple[Sequence[str], Rcode, bool, int]] = {
     "the same name again": ([WEB] * QUERIES, Rcode.NOERROR, True, 110),
     "a headless name again": ([HEADLESS] * QUERIES, Rcode.NOERROR, True, 145),
     "a name that does not exist, each another": (ABSENT, Rcode.NXDOMAIN, True, 830),
-    "a Service by the chain": ([WEB] * QUERIES, Rcode.NOERROR, False, 2100),
-    "a headless Service by the chain": ([HEADLESS] * QUERIES, Rcode.NOERROR, False, 2400),
+    "a Service by the chain": ([WEB] * QUERIES, Rcode.NOERROR, False, 1950),
+    "a headless Service by the chain": ([HEADLESS] * QUERIES, Rcode.NOERROR, False, 2300),
     "a forwarded name, each another": (NEW_OUTSIDE, Rcode.NOERROR, True, 1900),
     "a forwarded name again": ([OUTSIDE] * QUERIES, Rcode.NOERROR, True, 110),
 }
