@@ -174,13 +174,12 @@ class Reflector:
             return b"".join([chunk async for chunk in response])
 
     async def _replace(self, items: Mapping[Key, Object], version: str | None) -> None:
-        for _ in self._store.replacing(self._resource.kind, items):
+        for item in self._store.replacing(self._resource.kind, items):
+            if item is not None:
+                self._seen(item)
             await self._turns.take()
         self._version = version or "0"
         self._gone = False
-        for item in items.values():
-            self._seen(item)
-            await self._turns.take()
         self._health.ok(self._resource.kind)
         self._listed()
 

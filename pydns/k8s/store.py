@@ -207,16 +207,19 @@ class Store:
         for _ in self.replacing(kind, items):
             pass
 
-    def replacing(self, kind: Kind, items: Mapping[Key, Object]) -> Iterator[None]:
-        """The same object by object: whoever iterates may let others read between two steps, not change this kind."""
+    def replacing(self, kind: Kind, items: Mapping[Key, Object]) -> Iterator[Object | None]:
+        """The same object by object: whoever iterates may let others read between two steps, not change this kind.
+
+        Gives each object of `items` once it is there, and None for what was looked at whether it is to go.
+        """
         before = tuple(self._tables[kind].objects)
         for item in items.values():
             self.put(item)
-            yield
+            yield item
         for key in before:
             if key not in items:
                 self.remove(kind, key)
-            yield
+            yield None
         self._unlisted.discard(kind)
 
     def count_as_listed(self) -> None:

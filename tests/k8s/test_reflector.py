@@ -53,6 +53,10 @@ class Mirror:
     def listed(self) -> None:
         self.lists += 1
 
+    def see(self, item: Object) -> None:
+        assert self.store.service(item.namespace, item.name) == item, "it is told once it is there"
+        self.seen.append(item)
+
     def convert(self, wire: Any) -> Object:
         self.on_convert()
         return RESOURCES[Kind.SERVICE].convert(wire)
@@ -68,7 +72,7 @@ async def mirror(*replies: Reply | TransportError, params: dict[str, str] | None
         one.store,
         ApiHealth(one.api.url, Observer(), clock),
         params=params,
-        seen=one.seen.append,
+        seen=one.see,
         listed=one.listed,
         sleep=clock.sleep,
         clock=clock,
