@@ -1,14 +1,17 @@
-"""Latencies under a steady load: queries leave at a fixed rate, however late answers are (`pace.c`)."""
+"""Latencies under a steady load: queries leave at a fixed rate, however late answers are (`pace.c`).
+
+The echo in C does next to nothing with a query: its latencies are those of the machine, with all that runs on it.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.bench import asking, machine, questions
-from conformance.bench.contestants import CLUSTER, OURS, REFERENCE, Contestant, Server
+from conformance.bench.contestants import CLUSTER, ECHO, ECHOED, OURS, REFERENCE, Contestant, Server
 from conformance.bench.finding import Figure, Finding, quantile
 from conformance.bench.processes import output
 from conformance.bench.programs import NEEDS, compiled
@@ -30,6 +33,8 @@ WARM_RATE = 10_000
 """Seconds, and q/s: each question of the mix then came some times, whatever the rate that follows."""
 
 OVERHEAD = 0.5
+
+MEASURED = (OURS, REFERENCE, ECHO)
 
 
 @dataclass(frozen=True)
@@ -114,14 +119,14 @@ class Latency:
     needs: Sequence[str] = NEEDS
 
     def seconds(self, options: Options) -> float:
-        return 2 * (WARM_UP + OVERHEAD + options.rounds * (options.seconds + OVERHEAD))
+        return len(MEASURED) * (WARM_UP + OVERHEAD + options.rounds * (options.seconds + OVERHEAD))
 
     async def run(self, setting: Setting) -> Finding:
         asked = questions.mix(setting.api.services)
         path = await asyncio.to_thread(write, asked, setting.folder / "paced")
-        await setting.only([OURS, REFERENCE], CLUSTER)
+        await setting.only(MEASURED, CLUSTER)
         ready = questions.synced(setting.api.services)
-        servers = [await setting.server(one, CLUSTER, ready) for one in (OURS, REFERENCE)]
+        servers = [await setting.server(one, CLUSTER, ready) for one in MEASURED]
         finding, paces = Finding(), dict[Contestant, list[Pace]]()
         for server in servers:
             await warm(setting, server, path)
@@ -129,22 +134,30 @@ class Latency:
             for server in servers:
                 pace = await run(setting, server, path, self.rate, setting.options.seconds)
                 paces.setdefault(server.contestant, []).append(pace)
-                finding.faults += [f"{server.contestant.name}: {fault}" for fault in faults(pace, asked)]
+                right = asked if server.contestant.answers else [ECHOED]
+                finding.faults += [f"{server.contestant.name}: {fault}" for fault in faults(pace, right)]
                 setting.say(f"{server.contestant.name}, round {turn}: {told(pace)}")
-        conclude(finding, paces[OURS], paces[REFERENCE])
+        conclude(finding, paces)
         return finding
 
 
-def conclude(finding: Finding, ours: Sequence[Pace], theirs: Sequence[Pace]) -> None:
-    """Figures by round, curves over all rounds, and whether the generator was in time."""
-    for what, share in QUANTILES.items():
-        pair = [[quantile(pace.latencies(), share) for pace in paces] for paces in (ours, theirs)]
-        finding.figures.append(Figure(what, pair[0], theirs=pair[1], unit="ms"))
-    for contestant, paces in ((OURS, ours), (REFERENCE, theirs)):
-        finding.curves[contestant.name] = curve(paces)
-        late = max(pace.lateness for pace in paces)
+def conclude(finding: Finding, paces: Mapping[Contestant, Sequence[Pace]]) -> None:
+    """Figures by round, curves over all rounds (not of the echo), and whether the generator was in time."""
+    for other in (REFERENCE, ECHO):
+        for what, share in QUANTILES.items():
+            ours, theirs = (by_round(paces[one], share) for one in (OURS, other))
+            finding.figures.append(Figure(what, ours, other.name, theirs, "ms"))
+    for contestant, runs in paces.items():
+        if contestant.answers:
+            finding.curves[contestant.name] = curve(runs)
+        late = max(pace.lateness for pace in runs)
         if late > LATE:
             finding.remarks.append(f"{contestant.name}: one query in a hundred left {late:.1f} ms late")
+
+
+def by_round(paces: Sequence[Pace], share: float) -> list[float]:
+    """Milliseconds within which `share` of the answers came, round by round."""
+    return [quantile(pace.latencies(), share) for pace in paces]
 
 
 def curve(paces: Sequence[Pace]) -> list[tuple[float, float]]:

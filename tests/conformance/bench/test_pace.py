@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conformance.bench import contestants, machine, pace
-from conformance.bench.contestants import CLUSTER, ECHO, Place, Server
+from conformance.bench.contestants import CLUSTER, ECHO, OURS, REFERENCE, Place, Server
 from conformance.bench.finding import Finding
 from conformance.bench.pace import Pace, parse
 from conformance.bench.processes import output
@@ -39,8 +39,12 @@ def test_figures_and_curves() -> None:
     ours = [Pace(0.0, parse(f"0\n0 0 {took} 0\n").sent) for took in (1000, 3000, 2000)]
     theirs = [Pace(0.0, parse("0\n0 2000 4000 0\n").sent)]
     finding = Finding()
-    pace.conclude(finding, ours, theirs)
-    assert [(figure.what, figure.ratio) for figure in finding.figures] == [("p50", 0.5), ("p99", 0.5), ("p99.9", 0.5)]
+    echo = [Pace(0.0, parse("0\n0 0 500 0\n").sent)]
+    pace.conclude(finding, {OURS: ours, REFERENCE: theirs, ECHO: echo})
+    assert [(figure.what, figure.beside, figure.ratio) for figure in finding.figures] == [
+        (what, beside, ratio) for beside, ratio in (("CoreDNS", 0.5), ("C echo", 4)) for what in ("p50", "p99", "p99.9")
+    ]
+    assert set(finding.curves) == {"subject", "CoreDNS"}
     assert finding.curves["subject"][2] == (0.5, 2.0)
     assert finding.curves["subject"][-1] == (1.0, 3.0)
     assert finding.remarks == ["CoreDNS: one query in a hundred left 2.0 ms late"]
