@@ -19,10 +19,30 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from pydns.dns.message import HEADER, Message, Question
+from pydns.dns.name import note_wire
 from pydns.dns.plain import Shape, parse_plain
 from pydns.upstream.reply import ExchangeError, read_datagram
 
 Hook = Callable[["Errand"], Any]
+
+
+class Asker(Protocol):
+    """Whoever sent a datagram, and where a reply goes."""
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """The client's."""
+
+    @property
+    def family(self) -> int:
+        """4 or 6: the client's address family."""
+
+    @property
+    def local(self) -> tuple[str, int]:
+        """The address that was asked."""
+
+    def send(self, reply: bytes | None, /) -> object:
+        """Send the reply; None where there is none."""
 
 
 class Home(Protocol):
@@ -39,53 +59,45 @@ class Home(Protocol):
 
 
 class Errand:
-    """One query of ``client`` under way, and what waits for its reply.
+    """One query of ``asker`` under way, and what waits for its reply.
 
     ``name`` is lower-case, ``zone`` the block's zone that matched, ``received`` and ``now`` clock readings in seconds
-    at the query and at the reply.  ``ttl``, ``rdata`` and ``flags`` are those of a plain reply.  ``target`` is the
+    at the query and at the reply.  ``flags``, ``ttl`` and ``rdatas`` are those of a plain reply.  ``target`` is the
     server that was asked, ``order`` has those to be tried after it, ``outcome`` is what has come of it where the errand
     is given up.
     """
 
     __slots__ = (
-        "_question", "asked", "backs", "client", "data", "flags", "home", "ident", "local", "name", "now", "order",
-        "outcome", "over", "qname", "rdata", "received", "send", "shape", "socket", "target", "ttl", "zone",
+        "_question", "asked", "asker", "backs", "data", "flags", "home", "ident", "name", "now", "order", "outcome",
+        "qname", "rdatas", "received", "shape", "socket", "target", "ttl", "until", "zone",
     )  # fmt: skip
 
     ident: bytes
     socket: Any
+    until: float
     target: Any
     order: Iterator[Any]
     now: float
-    ttl: int
-    rdata: bytes
     flags: int
+    ttl: int
+    rdatas: list[bytes]
 
     def __init__(
-        self, data: bytes, qname: str, name: str, end: int, shape: Shape, client: tuple[str, int],
-        local: tuple[str, int], send: Callable[[bytes | None], object], home: Home, received: float, zone: str,
-        backs: tuple[Hook, ...],
+        self, data: bytes, qname: str, name: str, end: int, shape: Shape, asker: Asker, home: Home, received: float,
+        zone: str, backs: tuple[Hook, ...],
     ) -> None:  # fmt: skip
         self.data = data
         self.qname = qname
         self.name = name
         self.asked = data[HEADER.size : end + 4]
         self.shape = shape
-        self.client = client
-        self.local = local
-        self.send = send
+        self.asker = asker
         self.home = home
         self.received = received
         self.zone = zone
         self.backs = backs
-        self.over = False
         self.outcome: Message | ExchangeError | None = None
         self._question: Question | None = None
-
-    @property
-    def family(self) -> int:
-        """4 or 6: the client's address family."""
-        return 6 if ":" in self.client[0] else 4
 
     @property
     def question(self) -> Question:
@@ -97,7 +109,7 @@ class Errand:
     @property
     def reply_size(self) -> int:
         """Octets of the reply without name compression and OPT."""
-        return HEADER.size + 2 * len(self.asked) + 6 + len(self.rdata)
+        return HEADER.size + len(self.asked) + len(self.rdatas) * (len(self.asked) + 6 + self.shape.length)
 
     def going(self) -> bytes:
         """The query behind its ID as it goes to another server."""
@@ -105,21 +117,18 @@ class Errand:
 
     def reply(self) -> bytes:
         """What the client gets."""
-        return self.shape.reply(self.data[:2], self.flags, self.asked, self.ttl, self.rdata)
+        return self.shape.reply(self.data[:2], self.flags, self.asked, self.ttl, self.rdatas)
 
     def message(self) -> Message:
         """The query, for the chain."""
+        note_wire(self.qname, self.asked[:-4])
         return self.shape.query(int.from_bytes(self.data[:2], "big"), self.question, self.asked)
-
-    def done(self) -> bool:
-        return self.over
 
     def offer(self, data: bytes) -> bool:
         """Take ``data`` from the server that was asked, if it is the reply."""
         plain = parse_plain(data, self.asked, self.shape)
         if plain is not None:
-            self.over = True
-            self.flags, self.ttl, self.rdata = plain
+            self.flags, self.ttl, self.rdatas = plain
             self.home.finish(self)
             return True
         reply = read_datagram(self.data[:2] + data[2:], self.question, self.shape.limit, self.asked)
@@ -129,15 +138,9 @@ class Errand:
 
     def fail(self, error: ExchangeError) -> None:
         """No reply will come."""
-        if not self.over:
-            self._give_up(error)
-
-    def expire(self) -> None:
-        """Nothing came in time."""
-        self.socket.lose(self, "i/o timeout")
+        self._give_up(error)
 
     def _give_up(self, outcome: Message | ExchangeError) -> None:
-        self.over = True
         self.outcome = outcome
         self.home.give_up(self)
 

@@ -1,14 +1,15 @@
-"""The plainest questions and replies, told by their octets: an address is asked for, and there is one.
+"""The plainest questions and replies, told by their octets: addresses are asked for, and there are some.
 
 Rules:
 
 1. A plain query asks for A or AAAA records of class IN.  Behind the question it has nothing, or an OPT record of
    version 0 without options.
 2. Plain queries that differ in ID and name alone have one `Shape`, which knows the rest.
-3. A plain reply says NOERROR, is whole, and repeats the question letter by letter.  It has one record, of the type
-   asked for, under the name asked for, and behind that nothing, or an OPT record without options.
+3. A plain reply says NOERROR, is whole, and repeats the question letter by letter.  Its records are one RRset with one
+   TTL (RFC 2181 section 5.2), of the type and under the name asked for; behind them is nothing, or an OPT record
+   without options.
 4. What is read here is what `parse` reads, and what is made here is what `pack` makes; None says that they must look.
-   Neither a plain reply nor what is made of it has more octets than each client takes (512).
+   Neither a plain reply nor what is made of it has more octets than the client takes.
 
 Like ``message`` this file trades clarity for speed.
 """
@@ -33,15 +34,19 @@ _OPT = 11
 _RECORD = 12
 """Octets of a record in front of its rdata, its name being a pointer."""
 _TTL = Struct("!I")
-_ANSWERED = 0x80
-_ANSWER_BITS = 0xFA
-"""The bits of the header's third octet that a plain reply has in common with others: QR is set, opcode and TC not."""
-_COUNTS = bytes.fromhex("0001 0001 0000 0000")
-_COUNTS_WITH_OPT = bytes.fromhex("0001 0001 0000 0001")
+_PLAIN_BITS = 0xFA0F
+"""The bits of a header's flags that a plain reply has in common with others: QR alone is set, not opcode, TC, rcode."""
+_ANSWERED = 0x8000
+_MOST = 64
+"""Records of the longest plain reply."""
+_COUNTS = [(1 << 48 | answers << 32).to_bytes(8, "big") for answers in range(_MOST + 1)]
+"""A header's counts for each number of answers, and the same with an OPT record."""
+_COUNTS_WITH_OPT = [counts[:-1] + b"\1" for counts in _COUNTS]
+_ANSWERS = {counts: answers for answers, counts in enumerate(_COUNTS) if answers}
+_ANSWERS_WITH_OPT = {counts: answers for answers, counts in enumerate(_COUNTS_WITH_OPT) if answers}
 _OPT_RCODE = 5
 """Where in an OPT record the upper bits of the response code stand."""
 _ROOT_OPT = b"\0\0\x29"
-_RCODE = 0xF
 _AD = int(Flag.AD)
 
 
@@ -50,7 +55,7 @@ class Shape:
 
     __slots__ = (
         "asking", "counts", "do", "edns", "flags", "key", "kind", "length", "limit", "mask", "opt", "owner", "qtype",
-        "rdata_length",
+        "rdata_length", "room",
     )  # fmt: skip
 
     def __init__(self, flags: int, qtype: int, edns: Edns | None) -> None:
@@ -73,16 +78,19 @@ class Shape:
         self.owner = b"\xc0\x0c" + qtype.to_bytes(2, "big") + Class.IN.to_bytes(2, "big")
         self.counts = _COUNTS if edns is None else _COUNTS_WITH_OPT
         self.opt = b"" if edns is None else edns.echoed().pack()
+        self.room = self.limit - len(self.opt)
+        """Octets that a reply may have in front of its OPT record."""
 
     def query(self, ident: int, question: Question, asked: bytes) -> Message:
         """The query as `parse` reads it; ``asked`` are the octets of ``question``."""
         packed = new(Packed, (question, (), (), (), asked, (), HEADER.size + len(asked), None))
         return new(Message, (ident, self.flags, 0, question, (), (), (), self.edns, None, False, packed))
 
-    def reply(self, ident: bytes, flags: int, asked: bytes, ttl: int, rdata: bytes) -> bytes:
-        """The reply with one record to the question ``asked`` (octets), and OPT as the client is due."""
-        head = ident + (flags & self.mask).to_bytes(2, "big") + self.counts + asked + self.owner
-        return head + _TTL.pack(ttl) + self.rdata_length + rdata + self.opt
+    def reply(self, ident: bytes, flags: int, asked: bytes, ttl: int, rdatas: list[bytes]) -> bytes:
+        """The reply with these records to the question ``asked`` (octets), and OPT as the client is due."""
+        head = ident + (flags & self.mask).to_bytes(2, "big") + self.counts[len(rdatas)] + asked
+        record = self.owner + _TTL.pack(ttl) + self.rdata_length
+        return head + record + record.join(rdatas) + self.opt
 
 
 class Shapes:
@@ -114,25 +122,26 @@ def _shape(query: bytes, end: int) -> Shape | None:
     return Shape(message.flags, qtype, edns)
 
 
-def parse_plain(data: bytes, asked: bytes, shape: Shape) -> tuple[int, int, bytes] | None:
+def parse_plain(data: bytes, asked: bytes, shape: Shape) -> tuple[int, int, list[bytes]] | None:
     """Flags, TTL and rdata of a plain reply to the question ``asked`` (octets) in a query of ``shape``."""
-    start = HEADER.size + len(asked)
-    rdata = start + _RECORD
-    end = rdata + shape.length
-    if (
-        len(data) < end
-        or data[2] & _ANSWER_BITS != _ANSWERED
-        or data[3] & _RCODE
-        or not data.startswith(asked, HEADER.size)
-        or data[start : start + 6] != shape.owner
-        or data[rdata - 2 : rdata] != shape.rdata_length
-    ):
+    flags = data[2] << 8 | data[3] if len(data) > HEADER.size else 0
+    if flags & _PLAIN_BITS != _ANSWERED or len(data) > shape.limit or not data.startswith(asked, HEADER.size):
         return None
     counts = data[4 : HEADER.size]
-    if len(data) != end if counts == _COUNTS else counts != _COUNTS_WITH_OPT or not _is_plain_opt(data, end):
+    answers = _ANSWERS.get(counts) or _ANSWERS_WITH_OPT.get(counts, 0)
+    start = HEADER.size + len(asked)
+    step = _RECORD + shape.length
+    end = start + answers * step
+    if end != len(data) and not (counts in _ANSWERS_WITH_OPT and _is_plain_opt(data, end)):
         return None
-    [ttl] = _TTL.unpack_from(data, start + 6)
-    return data[2] << 8 | data[3], ttl, data[rdata:end]
+    record = data[start : start + _RECORD]
+    rdatas = [data[at : at + shape.length] for at in range(start + _RECORD, end, step)]
+    if not record.startswith(shape.owner) or not record.endswith(shape.rdata_length) or end > shape.room:
+        return None
+    if record.join(rdatas) != data[start + _RECORD : end]:
+        return None
+    [ttl] = _TTL.unpack_from(record, 6)
+    return flags, ttl, rdatas
 
 
 def _is_plain_opt(data: bytes, start: int) -> bool:

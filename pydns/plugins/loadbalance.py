@@ -56,7 +56,7 @@ from pydns.corefile.types import cidr, duration, path, text
 from pydns.dns.message import RR, Message
 from pydns.dns.replay import Replay
 from pydns.dns.types import Rcode, Type
-from pydns.errand import Passes
+from pydns.errand import Errand, Passes
 from pydns.plugin import Block, Plugin, Query
 from pydns.tasks import Tasks
 
@@ -244,6 +244,19 @@ class Loadbalance(Passes, Plugin):
         if reply.rcode != Rcode.NOERROR or query.qtype in _TRANSFERS:
             return reply
         return self._shuffle(reply, query.turn) if self._file is None else self._draw(reply, query.qtype)
+
+    def back(self, errand: Errand) -> None:
+        if len(errand.rdatas) > 1:
+            qtype = errand.shape.qtype
+            records = tuple([RR(errand.name, qtype, errand.ttl, rdata) for rdata in errand.rdatas])
+            errand.rdatas = [record.rdata for record in self._in_some_order(records)]
+
+    def _in_some_order(self, section: Records) -> Records:
+        """The answer of a reply of which no other order is kept."""
+        if self._file is not None:
+            return weighted(section, self._weights, self._luck)
+        section, _ = shuffled(section, self._luck, self._luck.getrandbits(16))
+        return preferred(section, self._prefer) if self._prefer else section
 
     def _shuffle(self, reply: Message, turn: int) -> Message:
         sections = reply.answer, reply.authority, reply.additional

@@ -283,7 +283,7 @@ class Prometheus(Passes, Plugin):
         return reply
 
     def back(self, errand: Errand) -> None:
-        server, zone, family, (qtype, do) = errand.home.label, errand.zone, errand.family, errand.shape.kind
+        server, zone, family, (qtype, do) = errand.home.label, errand.zone, errand.asker.family, errand.shape.kind
         series = self._short.get((server, zone, family, qtype, do))
         if series is None:
             facts = server, zone, "", "udp", family, TYPES[qtype], do, Rcode.NOERROR, self._behind

@@ -96,7 +96,7 @@ class Dispatcher:
     ) -> Reply | None:
         """Answer one message; None where nothing is to be sent.  Raises nothing.
 
-        ``turn`` and ``errand`` are those of `Query`.
+        ``turn`` is that of `Query`; ``errand`` has read the message, and may have been on its way already.
         """
         try:
             message = accept(data) if errand is None else errand.message()
@@ -109,7 +109,7 @@ class Dispatcher:
             return None
         query = Query(message, client, local, transport, self, size=len(data), received=self.process.clock())
         query.turn = turn
-        if errand is not None:
+        if errand is not None and errand.outcome is not None:
             query.errand = errand
             query.received = errand.received
         return await self._reply(query)
@@ -132,6 +132,12 @@ class Dispatcher:
             return None
         except Exception as bug:  # noqa: BLE001  rule 6: a bug costs one query
             return Reply(pack(self._recover(query, bug)))
+
+    def recover(self, errand: Errand, bug: Exception) -> bytes:
+        """The reply to a query whose errand met a bug (rule 6)."""
+        asker = errand.asker
+        query = Query(errand.message(), asker.address, asker.local, "udp", self, size=len(errand.data))
+        return pack(self._recover(query, bug))
 
     async def resolve(self, query: Query) -> Message:
         """Answer ``query`` as if its client had asked it (CoreDNS ``upstream.Lookup``).

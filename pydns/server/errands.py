@@ -12,12 +12,10 @@ from typing import NamedTuple
 from pydns.dns.message import HEADER
 from pydns.dns.name import BadName, plain_name
 from pydns.dns.plain import Shape, Shapes
-from pydns.errand import Errand, Hook, Passes, Sends
-from pydns.plugin import Address, Plugin
+from pydns.errand import Asker, Errand, Hook, Passes, Sends
+from pydns.plugin import Plugin
 from pydns.server.dispatch import Dispatcher
 from pydns.server.task_pool import TaskPool
-
-Send = Callable[[bytes | None], object]
 
 
 class Route(NamedTuple):
@@ -35,6 +33,7 @@ class Errands:
         self.label = dispatcher.label
         self._zone_of = dispatcher.zone_of
         self._clock = dispatcher.process.clock
+        self._recover = dispatcher.recover
         self._pool = pool
         self._submit = submit
         self._shapes = Shapes()
@@ -42,8 +41,8 @@ class Errands:
         self._routes = {zone: route for zone, route in routes.items() if route is not None}
         self._under_way: dict[Errand, None] = {}
 
-    def take(self, data: bytes, client: Address, local: Address, send: Send) -> bool:
-        """Answer a query the short way if that is possible; False where the chain must do it."""
+    def take(self, data: bytes, asker: Asker) -> bool:
+        """See that a plain query is answered, the short way if that is possible; False for any other query."""
         if not self._routes:
             return False
         try:
@@ -58,10 +57,19 @@ class Errands:
         route = None if zone is None else self._routes.get(zone)
         if zone is None or route is None:
             return False
+        errand = Errand(data, name, lower, end, shape, asker, self, self._clock(), zone, route.backs)
+        try:
+            if not self._begin(errand, route):
+                self._submit(errand)
+        except Exception as bug:  # noqa: BLE001  a bug costs one query
+            self._left(errand)
+            asker.send(self._recover(errand, bug))
+        return True
+
+    def _begin(self, errand: Errand, route: Route) -> bool:
         for ahead in route.aheads:
-            if not ahead(lower, shape):
+            if not ahead(errand.name, errand.shape):
                 return False
-        errand = Errand(data, name, lower, end, shape, client, local, send, self, self._clock(), zone, route.backs)
         self._under_way[errand] = None
         self._pool.enter()
         if route.run(errand):
@@ -73,9 +81,13 @@ class Errands:
         """See `pydns.errand.Home`."""
         errand.now = self._clock()
         self._left(errand)
-        for back in errand.backs:
-            back(errand)
-        errand.send(errand.reply())
+        try:
+            for back in errand.backs:
+                back(errand)
+            reply = errand.reply()
+        except Exception as bug:  # noqa: BLE001  a bug costs one query
+            reply = self._recover(errand, bug)
+        errand.asker.send(reply)
 
     def give_up(self, errand: Errand) -> None:
         """See `pydns.errand.Home`."""
@@ -83,13 +95,12 @@ class Errands:
         self._left(errand)
 
     def _left(self, errand: Errand) -> None:
-        self._under_way.pop(errand, None)
-        self._pool.leave()
+        if self._under_way.pop(errand, self) is None:
+            self._pool.leave()
 
     def cancel(self) -> None:
         """Leave the errands under way without a reply."""
         for errand in tuple(self._under_way):
-            errand.over = True
             errand.socket.forget(errand)
             self._left(errand)
 

@@ -6,12 +6,13 @@ and go above it (`endpoint`); it knows neither sockets nor plugins.
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
-from pydns.errand import Errand
+from pydns.errand import Asker, Errand
 from pydns.plugin import Address, Settings
 from pydns.server.dispatch import Dispatcher
-from pydns.server.errands import Errands, Send
+from pydns.server.errands import Errands
 from pydns.server.packet_cache import PacketCache, Ticket, new_turn
 from pydns.server.task_pool import TaskPool
 
@@ -19,6 +20,20 @@ MAX_IN_FLIGHT = 10_000
 """Queries that may wait for their replies; more are dropped, and their clients ask again."""
 STOP_TIMEOUT = 5.0
 """Seconds that queries get to end when their listener stops."""
+
+Send = Callable[[bytes | None], object]
+
+
+class Client(NamedTuple):
+    """An `Asker` all of whose facts are known."""
+
+    address: Address
+    local: Address
+    send: Send
+
+    @property
+    def family(self) -> int:
+        return 6 if ":" in self.address[0] else 4
 
 
 class Listener:
@@ -56,30 +71,38 @@ class Listener:
 
     def submit(self, data: bytes, client: Address, local: Address, transport: str, send: Send) -> None:
         """Answer a message that the packet cache does not know; ``send`` is called once, with None for no reply."""
-        if self._pool.in_flight >= self._max_in_flight:
-            self._shed.labels(self.dispatcher.label, "in_flight").inc()
-            send(None)
-            return
-        if transport == "udp" and self._remember and self._errands.take(data, client, local, send):
-            return
-        self._pool.run(self._serve(data, client, local, transport, send))
+        asker = Client(client, local, send)
+        if transport == "udp":
+            self.ask(data, asker)
+        elif self._has_room(asker):
+            self._pool.run(self._serve(data, asker, transport))
+
+    def ask(self, data: bytes, asker: Asker) -> None:
+        """The same for a datagram."""
+        if self._has_room(asker) and not (self._remember and self._errands.take(data, asker)):
+            self._pool.run(self._serve(data, asker, "udp"))
+
+    def _has_room(self, asker: Asker) -> bool:
+        if self._pool.in_flight < self._max_in_flight:
+            return True
+        self._shed.labels(self.dispatcher.label, "in_flight").inc()
+        asker.send(None)
+        return False
 
     def _go_on(self, errand: Errand) -> None:
-        """Have the chain answer what was begun the short way."""
-        self._pool.run(self._serve(errand.data, errand.client, errand.local, "udp", errand.send, errand))
+        """Have the chain answer what cannot go the short way, or not all of it."""
+        self._pool.run(self._serve(errand.data, errand.asker, "udp", errand))
 
-    async def _serve(
-        self, data: bytes, client: Address, local: Address, transport: str, send: Send, errand: Errand | None = None
-    ) -> None:
-        cache = self.cache(transport, 6 if ":" in client[0] else 4)
+    async def _serve(self, data: bytes, asker: Asker, transport: str, errand: Errand | None = None) -> None:
+        cache = self.cache(transport, asker.family)
         ticket = Ticket(0, new_turn()) if cache is None else cache.ticket(data)
-        reply = await self.dispatcher.handle(data, client, local, transport, ticket.turn, errand)
+        reply = await self.dispatcher.handle(data, asker.address, asker.local, transport, ticket.turn, errand)
         if reply is None:
-            send(None)
+            asker.send(None)
             return
         if cache is not None and reply.replay is not None:
             cache.put(data, reply.octets, reply.replay, ticket, reply.ring)
-        send(reply.octets)
+        asker.send(reply.octets)
 
     def cancel(self) -> None:
         """Leave the queries in flight without a reply."""

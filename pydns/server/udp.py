@@ -9,6 +9,7 @@ Rules:
 3. What cannot be sent is lost, as UDP goes; the client asks again.
 4. A turn ends after `BATCH` datagrams: queries in flight, timers and connections go on before the next.
 5. Where the machine can (`mmsg`), a turn is two system calls for what the packet cache knows, else two for each.
+   The replies that other servers bring within a turn of theirs (`pydns.turn`) leave in one system call, too.
 
 It knows how to read and send, not what is answered: that is its endpoint's `Listener`.
 """
@@ -23,9 +24,10 @@ from struct import Struct
 from typing import Any
 
 from pydns.dns.message import MAX_MESSAGE
+from pydns.mmsg import SLOTS, Peer, Recall, peer_of, shared_batch, shared_outgoing
 from pydns.plugin import Address
-from pydns.server.listener import HasListener
-from pydns.server.mmsg import SLOTS, Peer, Recall, shared_batch
+from pydns.server.listener import Client, HasListener
+from pydns.turn import TURN
 
 BATCH = SLOTS
 """Datagrams that one socket may have read before others get their turn."""
@@ -38,6 +40,32 @@ _PKTINFO6 = Struct("=16sI")
 _ANCILLARY = socket.CMSG_SPACE(_PKTINFO6.size)
 
 
+class Asker:
+    """Who sent a datagram to ``sock``, by the octets of a socket address.  See `pydns.errand.Asker`."""
+
+    __slots__ = ("_name", "_socket")
+
+    def __init__(self, sock: UdpSocket, name: bytes) -> None:
+        self._socket = sock
+        self._name = name
+
+    @property
+    def address(self) -> Address:
+        return peer_of(self._name)[:2]
+
+    @property
+    def family(self) -> int:
+        return self._socket.family
+
+    @property
+    def local(self) -> Address:
+        return self._socket.local
+
+    def send(self, reply: bytes | None) -> None:
+        if reply is not None:
+            self._socket.send(reply, self._name)
+
+
 class UdpSocket:
     """A socket bound to one address."""
 
@@ -48,6 +76,9 @@ class UdpSocket:
         self.local: Address = sock.getsockname()[:2]
         self._endpoint = endpoint
         self._batch = shared_batch(sock.family)
+        self._outgoing = shared_outgoing(sock.family)
+        self._unsent: list[bytes] = []
+        self._names: list[bytes] = []
 
     def start(self) -> None:
         asyncio.get_running_loop().add_reader(self.sock, self.drain)
@@ -69,14 +100,27 @@ class UdpSocket:
         """Answer what has arrived, `BATCH` datagrams at most."""
         cache = self._endpoint.listener.cache("udp", self.family)
         recall = _unknown if cache is None else cache.get
-        if self._batch is not None:
-            self._batch.exchange(self.sock.fileno(), recall, self._missed)
-        else:
-            self._drain_singly(recall)
+        with TURN:
+            if self._batch is not None:
+                self._batch.exchange(self.sock.fileno(), recall, self._missed)
+            else:
+                self._drain_singly(recall)
 
     def _missed(self, data: bytes, slot: int) -> None:
         assert self._batch is not None
-        self._submit(data, self._batch.peer(slot))
+        self._endpoint.listener.ask(data, Asker(self, self._batch.name(slot)))
+
+    def send(self, reply: bytes, name: bytes) -> None:
+        """Send a reply to the socket address ``name``, at the end of the turn."""
+        self._unsent.append(reply)
+        self._names.append(name)
+        if len(self._unsent) == 1:
+            TURN.at_end(self._flush)
+
+    def _flush(self) -> None:
+        assert self._outgoing is not None
+        replies, names, self._unsent, self._names = self._unsent, self._names, [], []
+        self._outgoing.send(self.sock.fileno(), replies, names, _lose)
 
     def _drain_singly(self, recall: Recall) -> None:
         """The same where there is no way to take a batch."""
@@ -90,10 +134,7 @@ class UdpSocket:
                     continue
             except OSError:
                 return
-            self._submit(data, peer)
-
-    def _submit(self, data: bytes, peer: Peer) -> None:
-        self._endpoint.listener.submit(data, peer[:2], self.local, "udp", partial(self._send, peer))
+            self._endpoint.listener.ask(data, Client(peer[:2], self.local, partial(self._send, peer)))
 
     def _send(self, peer: Peer, reply: bytes | None) -> None:
         if reply is not None:
@@ -126,7 +167,7 @@ class WildcardUdpSocket(UdpSocket):
             if reply is not None:
                 send(reply)
             else:
-                listener.submit(data, peer[:2], self._asked(ancillary), "udp", send)
+                listener.ask(data, Client(peer[:2], self._asked(ancillary), send))
 
     def _asked(self, ancillary: Any) -> Address:
         """The address that a datagram was sent to."""
@@ -157,3 +198,7 @@ def _source(kind: int, data: bytes) -> bytes:
 
 def _unknown(_: bytes) -> None:
     """What a packet cache says where there is none."""
+
+
+def _lose(_: int, __: OSError) -> None:
+    """Rule 3."""

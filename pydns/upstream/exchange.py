@@ -7,28 +7,27 @@ fails.
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from dataclasses import replace
 
 from pydns.address import Address
 from pydns.dns.message import Message, Question
-from pydns.upstream.deadlines import Deadlines
-from pydns.upstream.settings import Settings
+from pydns.upstream.settings import Dialled, Settings
 from pydns.upstream.tcp import TcpPool
-from pydns.upstream.udp import Ids, UdpPool, UdpSocket, Wait
+from pydns.upstream.udp import UdpPool, Wait
 
 PROBE_TIMEOUT = 1.0
 """Seconds that a health probe waits for its reply."""
 
 
-def _unnoticed(transport: str, reused: bool) -> None:
+def _unnoticed(transport: str, reused: bool, times: int = 1) -> None:
     """Nobody counts sockets."""
 
 
 class Upstream:
     """A DNS server and the sockets to it.
 
-    ``dialled`` is called for each query with the transport and whether a socket was there already.
+    ``dialled`` is told of each query.
     """
 
     def __init__(
@@ -36,7 +35,7 @@ class Upstream:
         address: Address,
         settings: Settings | None = None,
         rng: random.Random | None = None,
-        dialled: Callable[[str, bool], None] = _unnoticed,
+        dialled: Dialled = _unnoticed,
     ) -> None:
         self.address = address
         self._settings = settings or Settings()
@@ -73,11 +72,11 @@ class Upstream:
             await self._probe_tcp(wire, settings)
 
     async def _probe_udp(self, wire: bytes, question: Question, settings: Settings) -> None:
-        socket = UdpSocket(self.address, settings, Deadlines(PROBE_TIMEOUT), Ids(self._random), UdpSocket.retire)
+        pool = UdpPool(self.address, settings, self._random, _unnoticed)
         try:
-            await socket.ask(wire, question, len(wire))
+            await pool.ask(wire, question, len(wire))
         finally:
-            socket.retire()
+            pool.close()
 
     async def _probe_tcp(self, wire: bytes, settings: Settings) -> None:
         pool = TcpPool(self.address, settings, self._random, _unnoticed)

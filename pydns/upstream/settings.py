@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Protocol
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,12 @@ class Settings:
     """Idle TCP connections, and UDP sockets, that are kept; 0 for any number of connections and `udp.SOCKETS`."""
     source: str = ""
     """The local IP address that queries leave from; empty for the kernel's choice."""
+
+
+class Dialled(Protocol):
+    """Is told of each query with the transport and whether a socket was there already, perhaps of several at once."""
+
+    def __call__(self, transport: str, reused: bool, times: int = 1) -> None: ...
 
 
 def reason(error: OSError) -> str:

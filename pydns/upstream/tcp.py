@@ -18,7 +18,7 @@ from typing import cast
 from pydns.address import Address
 from pydns.dns.message import Message, WireError
 from pydns.upstream.reply import ExchangeError, read
-from pydns.upstream.settings import Settings, reason
+from pydns.upstream.settings import Dialled, Settings, reason
 
 CONNECT_TIMEOUT = 2.0
 """Seconds for a connection to come about.  CoreDNS starts with 30, longer than any client waits."""
@@ -94,9 +94,7 @@ class TcpConnection(asyncio.Protocol):
 class TcpPool:
     """The connections to one upstream."""
 
-    def __init__(
-        self, address: Address, settings: Settings, rng: random.Random, dialled: Callable[[str, bool], None]
-    ) -> None:
+    def __init__(self, address: Address, settings: Settings, rng: random.Random, dialled: Dialled) -> None:
         self._address = address
         self._settings = settings
         self._random = rng

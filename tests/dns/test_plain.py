@@ -35,10 +35,10 @@ def test_plain_messages_are_read_and_made_as_others_are(qtype: int, flags: int, 
     said = Flag.QR | Flag.RA | Flag.AD | flags
     record = RR("www.Example.org.", qtype, 300, RDATA[Type(qtype)])
     reply = message._replace(flags=said, answer=(record,), edns=edns and Edns(4096))
-    assert parse_plain(pack(reply), asked, shape) == (said, 300, record.rdata)
+    assert parse_plain(pack(reply), asked, shape) == (said, 300, [record.rdata])
     shown = said if edns == Edns(512, 0xFFFF) or flags & Flag.AD else said & ~Flag.AD
     due = reply._replace(flags=shown, edns=edns and Edns(edns.size, edns.flags & 0xFF00))
-    assert shape.reply(wire[:2], said, asked, 300, record.rdata) == pack(due)
+    assert shape.reply(wire[:2], said, asked, 300, [record.rdata]) == pack(due)
 
 
 OTHERS: dict[str, Callable[[bytes], bytes]] = {
@@ -64,7 +64,7 @@ def test_anything_else_is_no_plain_reply(change: Callable[[bytes], bytes]) -> No
     shape, asked = Shapes().of(wire, end), wire[HEADER.size :]
     assert shape is not None
     reply = pack(ask(flags=Flag.QR)._replace(answer=(RR("www.Example.org.", Type.A, 9, bytes(4)),)))
-    assert parse_plain(reply, asked, shape) == (Flag.QR, 9, bytes(4))
+    assert parse_plain(reply, asked, shape) == (Flag.QR, 9, [bytes(4)])
     assert parse_plain(change(reply), asked, shape) is None
 
 

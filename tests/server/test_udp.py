@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pydns import mmsg
 from pydns.dns import Edns, Flag, Message
 from pydns.dns.message import parse
 from pydns.dns.replay import Replay
 from pydns.plugin import Query
-from pydns.server import mmsg
 from pydns.server.listener import Listener
 from pydns.server.udp import BATCH
 from tests.server.parts import ADDRESS_RECORD, Gate, Running, UdpClient, large, make_listener, make_process, packet
@@ -28,12 +28,15 @@ from tests.support import Clock, answer, drop, texts
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every test runs as on Linux and as where the C library cannot take datagrams by the batch."""
     if request.param == "singly":
-        monkeypatch.setattr(ctypes, "PyDLL", lambda _: object())
-    for cached in (mmsg.works, mmsg.shared_batch):
-        cached.cache_clear()
+        monkeypatch.setattr(ctypes, "PyDLL", lambda *_, **__: object())
+    _forget()
     assert (mmsg.shared_batch(socket.AF_INET) is None) == (request.param == "singly")
     yield
-    for cached in (mmsg.works, mmsg.shared_batch):
+    _forget()
+
+
+def _forget() -> None:
+    for cached in (mmsg.works, mmsg.shared_batch, mmsg.shared_outgoing):
         cached.cache_clear()
 
 

@@ -16,7 +16,7 @@ from pydns.upstream.exchange import Upstream
 from pydns.upstream.reply import ExchangeError
 from pydns.upstream.settings import Settings
 from pydns.upstream.tcp import TcpConnection
-from pydns.upstream.udp import DRAWN, SOCKETS, USES, Ids
+from pydns.upstream.udp import DRAWN, SOCKETS, USES, random_ids
 from tests.scripted_upstream import (
     Script,
     closed_address,
@@ -40,8 +40,8 @@ class Sockets:
     def __init__(self) -> None:
         self.seen: list[tuple[str, bool]] = []
 
-    def __call__(self, transport: str, reused: bool) -> None:
-        self.seen.append((transport, reused))
+    def __call__(self, transport: str, reused: bool, times: int = 1) -> None:
+        self.seen += [(transport, reused)] * times
 
 
 def client_of(address: Address, sockets: Sockets | None = None, **settings: float) -> Upstream:
@@ -200,10 +200,10 @@ class Draws(random.Random):
 
 
 async def test_ids_are_drawn_many_at_a_time() -> None:
-    ids = Ids(Draws(*range(300)))
-    drawn = [ids.take() for _ in range(DRAWN // 2)]
+    ids = random_ids(Draws(*range(300)))
+    drawn = [next(ids) for _ in range(DRAWN // 2)]
     assert drawn == [number.to_bytes(2, "big") for number in range(DRAWN // 2)]
-    assert ids.take() == b"\0\0"
+    assert next(ids) == b"\0\0"
 
 
 async def test_an_id_under_way_is_not_used_again() -> None:

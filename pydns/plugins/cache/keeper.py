@@ -16,6 +16,10 @@ from pydns.plugins.cache.item import Item, wants_ad, with_ttl
 from pydns.plugins.cache.options import CacheOptions
 from pydns.plugins.cache.store import DENIAL, SUCCESS, Key, Store
 
+_IN = int(Class.IN)
+_NOERROR = int(Rcode.NOERROR)
+_NOT_AA = ~int(Flag.AA)
+
 Kept = tuple[Message, Item | None]
 """The reply for the client, and the item where it was stored."""
 
@@ -69,9 +73,10 @@ class Keeper:
         """The same for a plain reply: its TTL is set, and it is kept."""
         errand.ttl = ttl = self._ttl(Kind.ANSWER, errand.ttl)
         if self._keeps(SUCCESS, errand.name, ttl):
-            record = new(RR, (errand.qname, errand.shape.qtype, ttl, errand.rdata, Class.IN))
-            item = Item(Rcode.NOERROR, errand.flags & ~Flag.AA, ((record,), (), ()), ttl, errand.now)
-            self._put(SUCCESS, (errand.name, *errand.shape.key), item, counters)
+            qname, shape = errand.qname, errand.shape
+            records = tuple([new(RR, (qname, shape.qtype, ttl, rdata, _IN)) for rdata in errand.rdatas])
+            item = Item(_NOERROR, errand.flags & _NOT_AA, (records, (), ()), ttl, errand.now)
+            self._put(SUCCESS, (errand.name, *shape.key), item, counters)
 
     def _keeps(self, where: str, name: str, ttl: int) -> bool:
         disabled = self._disabled[where]

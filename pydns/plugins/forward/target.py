@@ -94,5 +94,5 @@ class Target:
             series = self._series[rcode] = self._durations.labels("forward", self._to, rcode_name(rcode))
         series.observe(seconds)
 
-    def _dialled(self, transport: str, reused: bool) -> None:
-        self._sockets[transport, reused].inc()
+    def _dialled(self, transport: str, reused: bool, times: int = 1) -> None:
+        self._sockets[transport, reused].inc(times)

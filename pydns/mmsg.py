@@ -2,6 +2,7 @@
 
 A pair of calls takes up to `SLOTS` datagrams in and their replies out.  Beside one recvfrom and one sendto for each it
 saves the calls, the exception that ends a loop, and the socket addresses, which are never made into Python objects.
+`Batch` is for what comes in and is answered at once, `Outgoing` for what leaves some other time.
 
 Rules:
 
@@ -12,7 +13,8 @@ Rules:
 3. A reply that cannot be sent is lost, and none but that.
 4. Sockets of one family share a batch: a process reads them one after the other, from one thread.  The memory is
    private, so a forked process has its own.
-5. Whether the machine has these calls, and they do what they should (a C library, a kernel or a filter of system calls
+5. A socket address is known by its octets (`Batch.name`), which serve to answer it.
+6. Whether the machine has these calls, and they do what they should (a C library, a kernel or a filter of system calls
    may differ), is tried once on loopback.
 
 It knows nothing of DNS.
@@ -22,10 +24,13 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import os
 import socket
 import sys
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import accumulate
 from struct import Struct
 from typing import Any
 
@@ -40,9 +45,12 @@ Peer = tuple[Any, ...]
 """A socket address as Python's sockets have it: two parts for IPv4, four for IPv6."""
 Recall = Callable[[bytes], bytes | None]
 Missed = Callable[[bytes, int], None]
+Refused = Callable[[int, OSError], None]
 
 _IPV4 = Struct("!HH4s8x")
 _IPV6 = Struct("!HHI16s4s")
+_SIZES = {int(socket.AF_INET): _IPV4.size, int(socket.AF_INET6): _IPV6.size}
+_STARTS = range(0, SLOTS * SLOT, SLOT)
 
 
 class _Vector(ctypes.Structure):
@@ -78,12 +86,12 @@ class Batch:
     """Slots for the datagrams of one socket family.  Raises AttributeError where the C library has no such calls."""
 
     def __init__(self, family: int) -> None:
-        library = ctypes.PyDLL(None)  # keeps the interpreter's lock: giving it up would cost more than the calls
+        library = _library()
         self._recvmmsg = _prototype(library.recvmmsg, ctypes.c_void_p)
         self._sendmmsg = _prototype(library.sendmmsg)
         self._name = _IPV4 if family == socket.AF_INET else _IPV6
-        self._memory = mmap.mmap(-1, SLOTS * SLOT, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        self._names = ctypes.create_string_buffer(SLOTS * self._name.size)
+        self._memory = _memory(SLOTS * SLOT)
+        self._names = _memory(SLOTS * self._name.size)
         self._incoming, self._incoming_vectors = self._lay_out()
         self._outgoing, self._outgoing_vectors = self._lay_out()
         self._received = ctypes.addressof(self._incoming)
@@ -93,8 +101,7 @@ class Batch:
 
     def _lay_out(self) -> tuple[ctypes.Array[_Message], ctypes.Array[_Vector]]:
         """Headers that point at the slots and their socket addresses, for one direction."""
-        memory = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
-        names = ctypes.addressof(self._names)
+        memory, names = _address(self._memory), _address(self._names)
         vectors, messages = (_Vector * SLOTS)(), (_Message * SLOTS)()
         for slot, (vector, message) in enumerate(zip(vectors, messages, strict=True)):
             vector.base, vector.length = memory + slot * SLOT, LONGEST
@@ -133,14 +140,84 @@ class Batch:
             sent = self._sendmmsg(descriptor, self._to_send + slot * _STEP, end - slot, socket.MSG_DONTWAIT)
             slot += max(1, sent)
 
-    def peer(self, slot: int) -> Peer:
-        """Who sent the datagram in ``slot``."""
-        offset = slot * self._name.size
-        if self._name is _IPV4:
-            _, port, host = _IPV4.unpack_from(self._names, offset)
-            return socket.inet_ntop(socket.AF_INET, host), port
-        _, port, flow, host, scope = _IPV6.unpack_from(self._names, offset)
-        return socket.inet_ntop(socket.AF_INET6, host), port, flow, int.from_bytes(scope, sys.byteorder)
+    def name(self, slot: int) -> bytes:
+        """Who sent the datagram in ``slot``, as the octets of its socket address."""
+        size = self._name.size
+        return self._names[slot * size : (slot + 1) * size]
+
+    def receive(self, descriptor: int) -> list[bytes]:
+        """What has arrived, `SLOTS` datagrams at most.  Raises OSError, BlockingIOError where there is nothing."""
+        count: int = self._recvmmsg(descriptor, self._received, SLOTS, socket.MSG_DONTWAIT, None)
+        if count < 0:
+            raise _error()
+        memory = self._memory
+        sizes = self._lengths[:count].tolist()
+        return [memory[start : start + size] for start, size in zip(_STARTS[:count], sizes, strict=True)]
+
+
+class Outgoing:
+    """Sends datagrams that Python has, through memory of their own.  Raises AttributeError as `Batch` does.
+
+    ``family`` is that of the socket addresses they go to, None for sockets that are connected.
+    """
+
+    def __init__(self, family: int | None) -> None:
+        self._sendmmsg = _prototype(_library().sendmmsg)
+        self._memory = _memory(SLOTS * LONGEST)
+        size = 0 if family is None else _SIZES[family]
+        self._names = _memory(SLOTS * max(size, 1))
+        self._vectors, self._messages = (_Vector * SLOTS)(), (_Message * SLOTS)()
+        names = _address(self._names) if size else None
+        for slot, (vector, message) in enumerate(zip(self._vectors, self._messages, strict=True)):
+            message.header = _Header(names and names + slot * size, size, ctypes.addressof(vector), 1)
+        self._start = _address(self._memory)
+        self._to_send = ctypes.addressof(self._messages)
+        self._bases = _column(self._vectors, _Vector.base, "L")
+        self._sizes = _column(self._vectors, _Vector.length, "L")
+
+    def send(self, descriptor: int, datagrams: Sequence[bytes], names: Sequence[bytes], refused: Refused) -> None:
+        """Send up to `SLOTS` datagrams; ``refused`` is told the position of each that cannot be sent, and why."""
+        sizes = array("L", map(len, datagrams))
+        count = len(sizes)
+        self._sizes[:count] = sizes
+        self._bases[:count] = array("L", accumulate(sizes[:-1], initial=self._start))
+        octets, addresses = b"".join(datagrams), b"".join(names)
+        self._memory[: len(octets)] = octets
+        self._names[: len(addresses)] = addresses
+        at = 0
+        while at < count:
+            sent = self._sendmmsg(descriptor, self._to_send + at * _STEP, count - at, socket.MSG_DONTWAIT)
+            if sent <= 0:
+                refused(at, _error())
+            at += max(1, sent)
+
+
+def peer_of(name: bytes) -> Peer:
+    """The socket address with these octets."""
+    if len(name) == _IPV4.size:
+        _, port, host = _IPV4.unpack(name)
+        return socket.inet_ntop(socket.AF_INET, host), port
+    _, port, flow, host, scope = _IPV6.unpack(name)
+    return socket.inet_ntop(socket.AF_INET6, host), port, flow, int.from_bytes(scope, sys.byteorder)
+
+
+def _library() -> Any:
+    """The C library.  Its calls keep the interpreter's lock: giving it up would cost more than they do."""
+    return ctypes.PyDLL(None, use_errno=True)
+
+
+def _memory(size: int) -> mmap.mmap:
+    return mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+
+
+def _address(memory: mmap.mmap) -> int:
+    return ctypes.addressof(ctypes.c_char.from_buffer(memory))
+
+
+def _error() -> OSError:
+    """What the last call failed with."""
+    number = ctypes.get_errno()
+    return OSError(number, os.strerror(number))
 
 
 def _prototype(function: Any, *more: Any) -> Any:
@@ -163,6 +240,12 @@ def shared_batch(family: int) -> Batch | None:
 
 
 @cache
+def shared_outgoing(family: int | None) -> Outgoing | None:
+    """The same for what leaves by sockets that are connected (None), or to socket addresses of a family."""
+    return Outgoing(family) if works() else None
+
+
+@cache
 def works() -> bool:
     """Whether two datagrams through a batch come back as they should, to the socket that sent them (rule 5)."""
     try:
@@ -175,7 +258,7 @@ def _round_trip(datagrams: list[bytes]) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ours, socket.socket(ours.family, ours.type) as peer:
         for sock in (ours, peer):
             sock.bind(("127.0.0.1", 0))
-        for datagram in datagrams:
-            peer.sendto(datagram, ours.getsockname())
+        peer.connect(ours.getsockname())
+        Outgoing(None).send(peer.fileno(), datagrams, (), lambda *_: None)
         Batch(socket.AF_INET).exchange(ours.fileno(), bytes.upper, lambda *_: None)
         return [peer.recv(LONGEST, socket.MSG_DONTWAIT) for _ in datagrams] == [each.upper() for each in datagrams]

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pydns.server import mmsg
-from pydns.server.mmsg import LONGEST, SLOT, SLOTS, Batch, shared_batch, works
+from pydns import mmsg
+from pydns.mmsg import LONGEST, SLOT, SLOTS, Batch, shared_batch, works
 
 FAMILIES = [socket.AF_INET, socket.AF_INET6]
 HOSTS = {socket.AF_INET: "127.0.0.1", socket.AF_INET6: "::1"}
@@ -38,7 +38,7 @@ class Ends:
         return self.batch.exchange(self.ours.fileno(), recall, self._note)
 
     def _note(self, datagram: bytes, slot: int) -> None:
-        self.missed.append((datagram, self.batch.peer(slot)))
+        self.missed.append((datagram, mmsg.peer_of(self.batch.name(slot))))
 
 
 @contextmanager
@@ -160,7 +160,7 @@ class Refusing:
     def __call__(self, descriptor: int, at: int, count: int, flags: int) -> int:
         first = (at - self._batch._to_send) // ctypes.sizeof(mmsg._Message)
         fair = 0
-        while fair < count and self._batch.peer(first + fair) != self._peer:
+        while fair < count and mmsg.peer_of(self._batch.name(first + fair)) != self._peer:
             fair += 1
         if not fair:
             return -1
@@ -171,9 +171,9 @@ class Refusing:
 def test_a_peer_of_a_link_has_its_scope() -> None:
     batch = Batch(socket.AF_INET6)
     name = b"\0\0\0\x35\0\0\0\7" + socket.inet_pton(socket.AF_INET6, "fe80::1") + b"\3\0\0\0"
-    ctypes.memmove(ctypes.addressof(batch._names) + len(name), name, len(name))
+    batch._names[len(name) : 2 * len(name)] = name
     scope = 3 if sys.byteorder == "little" else 3 << 24
-    assert batch.peer(1) == ("fe80::1", 53, 7, scope)
+    assert mmsg.peer_of(batch.name(1)) == ("fe80::1", 53, 7, scope)
 
 
 def test_a_forked_process_has_memory_of_its_own() -> None:
@@ -218,19 +218,19 @@ class Pretends:
 @pytest.mark.parametrize(
     "library",
     [
-        pytest.param(lambda _: object(), id="a library without the calls"),
-        pytest.param(lambda _: Library(recvmmsg=Fails()), id="no recvmmsg"),
-        pytest.param(lambda _: Library(sendmmsg=Fails()), id="no sendmmsg"),
-        pytest.param(lambda _: Library(sendmmsg=Pretends()), id="a call that does nothing"),
+        pytest.param(lambda *_, **__: object(), id="a library without the calls"),
+        pytest.param(lambda *_, **__: Library(recvmmsg=Fails()), id="no recvmmsg"),
+        pytest.param(lambda *_, **__: Library(sendmmsg=Fails()), id="no sendmmsg"),
+        pytest.param(lambda *_, **__: Library(sendmmsg=Pretends()), id="a call that does nothing"),
     ],
 )
-def test_what_does_not_work_is_not_used(library: Callable[[object], object], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_work_is_not_used(library: Callable[..., object], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "PyDLL", library)
     assert works.__wrapped__() is False
 
 
 def test_a_library_that_cannot_be_opened_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise OSError("Dynamic loading not supported")
 
     monkeypatch.setattr(ctypes, "PyDLL", refuse)
