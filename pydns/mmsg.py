@@ -176,7 +176,17 @@ class Outgoing:
         self._sizes = _column(self._vectors, _Vector.length, "L")
 
     def send(self, descriptor: int, datagrams: Sequence[bytes], names: Sequence[bytes], refused: Refused) -> None:
-        """Send up to `SLOTS` datagrams; ``refused`` is told the position of each that cannot be sent, and why."""
+        """Send all; ``refused`` is told the position of each datagram that cannot be sent, and why."""
+        for first in range(0, len(datagrams), SLOTS):
+            at, end = 0, self._fill(datagrams[first : first + SLOTS], names[first : first + SLOTS])
+            while at < end:
+                sent = self._sendmmsg(descriptor, self._to_send + at * _STEP, end - at, socket.MSG_DONTWAIT)
+                if sent <= 0:
+                    refused(first + at, _error())
+                at += max(1, sent)
+
+    def _fill(self, datagrams: Sequence[bytes], names: Sequence[bytes]) -> int:
+        """Put datagrams into the memory one behind the other; how many there are."""
         sizes = array("L", map(len, datagrams))
         count = len(sizes)
         self._sizes[:count] = sizes
@@ -184,12 +194,7 @@ class Outgoing:
         octets, addresses = b"".join(datagrams), b"".join(names)
         self._memory[: len(octets)] = octets
         self._names[: len(addresses)] = addresses
-        at = 0
-        while at < count:
-            sent = self._sendmmsg(descriptor, self._to_send + at * _STEP, count - at, socket.MSG_DONTWAIT)
-            if sent <= 0:
-                refused(at, _error())
-            at += max(1, sent)
+        return count
 
 
 def peer_of(name: bytes) -> Peer:

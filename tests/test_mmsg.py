@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import socket
 import sys
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pydns import mmsg
-from pydns.mmsg import LONGEST, SLOT, SLOTS, Batch, shared_batch, works
+from pydns.mmsg import LONGEST, SLOT, SLOTS, Batch, Outgoing, shared_batch, shared_outgoing, works
 
 FAMILIES = [socket.AF_INET, socket.AF_INET6]
 HOSTS = {socket.AF_INET: "127.0.0.1", socket.AF_INET6: "::1"}
@@ -184,6 +185,64 @@ def test_a_forked_process_has_memory_of_its_own() -> None:
         os._exit(0)
     os.waitpid(child, 0)
     assert batch._memory[:SLOT] == bytes(SLOT)
+
+
+# What leaves some other time.
+
+
+def outgoing(family: int | None) -> Outgoing:
+    shared = shared_outgoing(family)
+    assert shared is not None
+    return shared
+
+
+def refused_by(family: int | None, sock: socket.socket, datagrams: list[bytes], names: list[bytes]) -> dict[int, str]:
+    """Send; the positions of what was not sent, with the errors' names."""
+    refused: dict[int, str] = {}
+
+    def note(position: int, error: OSError) -> None:
+        refused[position] = errno.errorcode[error.errno or 0]
+
+    outgoing(family).send(sock.fileno(), datagrams, names, note)
+    return refused
+
+
+@given(st.sampled_from(FAMILIES), DATAGRAMS)
+def test_each_datagram_goes_to_its_own_client(family: int, datagrams: list[tuple[int, bytes]]) -> None:
+    with ends(family, 3) as both:
+        names = []
+        for client in both.clients:
+            client.send(b"")
+            both.batch.exchange(both.ours.fileno(), lambda _: None, lambda _, slot: names.append(both.batch.name(slot)))
+        to = [names[number] for number, _ in datagrams]
+        assert refused_by(family, both.ours, [datagram for _, datagram in datagrams], to) == {}
+        for number, client in enumerate(both.clients):
+            assert received(client) == [each for n, each in datagrams if n == number]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("bad", [[0], [1], [0, 1], [3, 4], [SLOTS - 1], range(SLOTS), range(0, SLOTS, 2)])
+def test_a_datagram_that_the_kernel_refuses_is_told_and_costs_no_other(family: int, bad: list[int]) -> None:
+    datagrams = [bytes(LONGEST if number in bad else number) for number in range(SLOTS)]
+    with ends(family) as both:
+        refused = refused_by(None, both.clients[0], datagrams, [])
+        assert refused == dict.fromkeys(bad, "EMSGSIZE")
+        fair = [each for number, each in enumerate(datagrams) if number not in bad]
+        assert received(both.ours) == fair
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_has_come_is_received_in_its_order_and_what_cannot_be_is_an_error(family: int) -> None:
+    with ends(family) as both:
+        for datagram in (b"one", b"", b"another one"):
+            both.clients[0].send(datagram)
+        assert both.batch.receive(both.ours.fileno()) == [b"one", b"", b"another one"]
+        with pytest.raises(BlockingIOError):
+            both.batch.receive(both.ours.fileno())
+        both.ours.close()
+        both.clients[0].send(b"x")
+        with pytest.raises(ConnectionRefusedError, match="Connection refused"):
+            both.batch.receive(both.clients[0].fileno())
 
 
 # Machines without these calls.

@@ -12,7 +12,11 @@ from pydns.address import Address
 from pydns.dns import Edns, Flag, Message, Question
 from pydns.dns.message import RR, parse
 from pydns.dns.types import Rcode, Type
+from pydns.plugins.cache.plugin import Cache
+from pydns.plugins.forward.plugin import Forward
 from pydns.server.listener import Listener
+from pydns.turn import TURN
+from pydns.upstream.udp import USES
 from tests.scripted_upstream import Script, closed_address, reply_to, saying, scripted_upstream, silent
 from tests.server.corefile_server import CLIENT, LOCAL, CorefileServer
 from tests.server.parts import packet
@@ -78,6 +82,7 @@ async def both_ways(script: Script, query: bytes, **more: str) -> tuple[list[Mes
 
 
 WWW = "www.Example.org. A"
+QUESTION = Question("www.Example.org.", Type.A)
 A = "www.Example.org. {} IN A 192.0.2.1"
 SOA = "authority: example.org. 60 IN SOA ns.example.org. admin.example.org. 1 7200 3600 86400 20"
 
@@ -118,6 +123,7 @@ REPLIES: dict[str, Script] = {
     "TC": saying(A.format(60), flags=Flag.TC),
     "another opcode": saying(A.format(60), flags=0x2000),
     "two records": saying(A.format(60), A.format(30)),
+    "one record twice": saying(A.format(60), A.format(60)),
     "a CNAME": saying("www.Example.org. 60 IN CNAME web.example.org.", "web.example.org. 30 IN A 192.0.2.1"),
     "another owner": saying("web.example.org. 60 IN A 192.0.2.1"),
     "another type": saying("www.Example.org. 60 IN TXT x"),
@@ -201,6 +207,42 @@ async def test_any_line_is_as_the_chain_has_it(conf: dict[str, str], script: Scr
     await both_ways(script, packet(WWW), **conf)
 
 
+SEVERAL = [f"www.Example.org. 60 IN A 192.0.2.{number}" for number in range(1, 41)]
+MOST_IN_512 = 29
+
+
+@pytest.mark.parametrize("edns", [None, Edns(1232), Edns(512, 0x8000)], ids=["plain", "EDNS", "DO"])
+@pytest.mark.parametrize("count", [2, 10, MOST_IN_512 - 1, MOST_IN_512, MOST_IN_512 + 1, 40])
+async def test_several_addresses_are_as_the_chain_has_them(count: int, edns: Edns | None) -> None:
+    """But for their order, which is drawn."""
+    outcomes = []
+    for remember in (True, False):
+        script = saying(*SEVERAL[:count])
+        async with (
+            scripted_upstream(script) as upstream,
+            serving(upstream.address, remember=remember) as server,
+        ):
+            octets = await server.ask_chain(packet(WWW, edns=edns))
+            assert octets is not None
+            reply = parse(octets)
+            metrics = [line.replace(str(upstream.address), "UPSTREAM") for line in counted(server)]
+            outcomes.append((reply._replace(answer=tuple(sorted(reply.answer))), len(octets), metrics))
+    assert outcomes[0] == outcomes[1]
+
+
+async def test_several_addresses_need_no_task_and_come_in_any_order() -> None:
+    async with scripted_upstream(saying(*SEVERAL[:3])) as upstream, serving(upstream.address, remember=True) as server:
+        firsts = set()
+        for number in range(60):
+            name = f"host-{number}.example.org."
+            upstream.script = saying(*(record.replace("www.Example.org.", name) for record in SEVERAL[:3]))
+            octets = await server.ask_chain(packet(f"{name} A"))
+            assert octets is not None
+            firsts.add(parse(octets).answer[0].rdata)
+        assert not server.listener._pool._tasks
+    assert len(firsts) == 3
+
+
 # What an errand does itself.
 
 
@@ -275,3 +317,61 @@ async def test_the_same_name_twice_at_once_is_missed_twice(records: tuple[str, .
             counts.append([line.replace(str(upstream.address), "UPSTREAM") for line in counted(server)])
     assert counts[0] == counts[1]
     assert any(line.startswith("coredns_cache_misses_total") and line.endswith(" 2.0") for line in counts[0])
+
+
+class Buggy:
+    """A hook with a bug, in place of another."""
+
+    def __call__(self, *_: object) -> bool:
+        raise ZeroDivisionError("a bug")
+
+
+@pytest.mark.parametrize(
+    ("plugin", "hook"), [("cache", "back"), ("forward", "back"), ("cache", "ahead"), ("forward", "run")]
+)
+async def test_a_bug_in_a_link_costs_one_query(
+    plugin: str, hook: str, monkeypatch: pytest.MonkeyPatch, log_lines: list[str]
+) -> None:
+    kinds = {"cache": Cache, "forward": Forward}
+    with monkeypatch.context() as patched:
+        patched.setattr(kinds[plugin], hook, lambda *_: Buggy()())
+        async with (
+            scripted_upstream(saying(A.format(60))) as upstream,
+            serving(upstream.address, remember=True) as server,
+        ):
+            octets = await server.ask_chain(packet(WWW, ident=7, edns=Edns(1232)))
+            assert under_way(server.listener) == server.listener._pool.in_flight == 0
+            assert "coredns_panics_total 1.0" in counted(server)
+    assert octets is not None
+    reply = parse(octets)
+    assert (reply.id, reply.rcode, reply.question, reply.edns) == (7, Rcode.SERVFAIL, QUESTION, Edns(1232))
+    assert len(log_lines) == 1 and "Recovered from panic in server" in log_lines[0]
+
+
+async def test_the_queries_of_a_turn_leave_by_one_socket_and_those_of_the_next_by_another() -> None:
+    async with scripted_upstream(silent) as upstream, serving(upstream.address, remember=True) as server:
+        for turn in range(2):
+            with TURN:
+                for number in range(5):
+                    query = packet(f"{turn}-{number}.example.org. A")
+                    server.listener.submit(query, CLIENT, LOCAL, "udp", print)
+        await upstream.heard(10)
+        server.listener.cancel()
+    first, second = set(upstream.ports[:5]), set(upstream.ports[5:])
+    assert (len(first), len(second), len(first | second)) == (1, 1, 2)
+
+
+async def test_a_turn_with_more_queries_than_a_socket_may_send_takes_several() -> None:
+    async with scripted_upstream(silent) as upstream, serving(upstream.address, remember=True) as server:
+        with TURN:
+            for number in range(USES + 5):
+                server.listener.submit(packet(f"{number}.example.org. A"), CLIENT, LOCAL, "udp", print)
+        await upstream.heard(USES + 5)
+        server.listener.cancel()
+        metrics = counted(server)
+    assert sorted(upstream.ports.count(port) for port in set(upstream.ports)) == [5, USES]
+    to = f'proto="udp",proxy_name="forward",to="{upstream.address}"'
+    assert [line for line in metrics if "conn_cache" in line and "udp" in line] == [
+        f"coredns_proxy_conn_cache_hits_total{{{to}}} {USES + 3}.0",
+        f"coredns_proxy_conn_cache_misses_total{{{to}}} 2.0",
+    ]

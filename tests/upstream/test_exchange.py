@@ -12,6 +12,8 @@ import pytest
 from pydns.address import Address
 from pydns.dns.message import Message, Question, pack
 from pydns.dns.types import Flag, Type
+from pydns.turn import TURN
+from pydns.upstream import udp
 from pydns.upstream.exchange import Upstream
 from pydns.upstream.reply import ExchangeError
 from pydns.upstream.settings import Settings
@@ -167,6 +169,33 @@ async def test_a_closed_udp_port_is_known_to_every_query_at_once() -> None:
     upstream = client_of(closed_address(), max_idle=1)
     failures = await asyncio.gather(*(ask(upstream) for _ in range(5)), return_exceptions=True)
     assert [str(failure).partition(": ")[2] for failure in failures] == ["read: connection refused"] * 5
+
+
+@pytest.mark.parametrize("way", ["batches", "singly"])
+async def test_a_closed_udp_port_is_known_to_every_query_of_a_turn(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if way == "singly":
+        monkeypatch.setattr(udp, "shared_batch", lambda _: None)
+    upstream = client_of(closed_address(), max_idle=1)
+    with TURN:
+        asking = [upstream.ask(pack(QUERY), QUESTION, "udp", 512) for _ in range(70)]
+    failures = await asyncio.gather(*asking, return_exceptions=True)
+    assert [str(failure).partition(": ")[2] for failure in failures] == ["read: connection refused"] * 70
+
+
+@pytest.mark.parametrize("way", ["batches", "singly"])
+async def test_a_query_that_cannot_be_sent_costs_no_other(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if way == "singly":
+        monkeypatch.setattr(udp, "shared_batch", lambda _: None)
+    async with scripted_upstream(saying(ANSWER)) as server:
+        upstream = client_of(server.address)
+        with TURN:
+            wires = [pack(QUERY), pack(QUERY) + bytes(1 << 16), pack(QUERY)]
+            asking = [upstream.ask(wire, QUESTION, "udp", 512) for wire in wires]
+        first, failure, last = await asyncio.gather(*asking, return_exceptions=True)
+        upstream.close()
+    assert isinstance(first, Message) and isinstance(last, Message)
+    expected = rf"write udp 127\.0\.0\.1:\d+->{re.escape(str(server.address))}: write: message too long"
+    assert re.fullmatch(expected, str(failure))
 
 
 async def test_a_closed_tcp_port_is_known_at_once() -> None:
