@@ -217,9 +217,10 @@ UNSEEN = {
         "time on each, answered as they get done; CoreDNS has any number, and answers the queries of one in turn."
     ),
     "udp-sockets": (
-        "Queries to an upstream over UDP leave by eight sockets in turn, each closed after 128 queries or `expire` "
-        "from its opening (ports must change, RFC 5452 section 9.2); CoreDNS uses a connection until it was idle for "
-        "`expire`. So `coredns_proxy_conn_cache_hits_total` and `…_misses_total` differ."
+        "Queries to an upstream over UDP leave by eight sockets in turn (those that were read together by the same "
+        "one), each closed after 128 queries or `expire` from its opening (ports must change, RFC 5452 section 9.2); "
+        "CoreDNS uses a connection until it was idle for `expire`. So `coredns_proxy_conn_cache_hits_total` and "
+        "`…_misses_total` differ."
     ),
     "weight-file-letter-case": ("Names in the weight file of *loadbalance* match in any letter case."),
 }

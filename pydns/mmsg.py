@@ -13,7 +13,7 @@ Rules:
 3. A reply that cannot be sent is lost, and none but that.
 4. Sockets of one family share a batch: a process reads them one after the other, from one thread.  The memory is
    private, so a forked process has its own.
-5. A socket address is known by its octets (`Batch.name`), which serve to answer it.
+5. Socket addresses are known by their octets, which serve to answer; `peer_of` reads them.
 6. Whether the machine has these calls, and they do what they should (a C library, a kernel or a filter of system calls
    may differ), is tried once on loopback.
 
@@ -44,7 +44,7 @@ LONGEST = (1 << 16) - 1
 Peer = tuple[Any, ...]
 """A socket address as Python's sockets have it: two parts for IPv4, four for IPv6."""
 Recall = Callable[[bytes], bytes | None]
-Missed = Callable[[bytes, int], None]
+Missed = Callable[[bytes, bytes], None]
 Refused = Callable[[int, OSError], None]
 
 _IPV4 = Struct("!HH4s8x")
@@ -112,13 +112,13 @@ class Batch:
     def exchange(self, descriptor: int, recall: Recall, missed: Missed) -> int:
         """Take what has arrived, `SLOTS` datagrams at most, and send what ``recall`` has for each.
 
-        Where it has None, ``missed`` gets the datagram and its slot, of which `peer` tells until the next exchange.
+        Where it has None, ``missed`` gets the datagram and the socket address that it came from (rule 5).
         Returns how many datagrams there were.
         """
         count: int = self._recvmmsg(descriptor, self._received, SLOTS, socket.MSG_DONTWAIT, None)
         if count <= 0:
             return 0
-        memory, sizes = self._memory, self._sizes
+        memory, sizes, names, name_size = self._memory, self._sizes, self._names, self._name.size
         unsent = 0
         for slot, length in enumerate(self._lengths[:count].tolist()):
             start = slot * SLOT
@@ -127,7 +127,7 @@ class Batch:
             if reply is None:
                 self._send(descriptor, unsent, slot)
                 unsent = slot + 1
-                missed(datagram, slot)
+                missed(datagram, names[slot * name_size : (slot + 1) * name_size])
             else:
                 sizes[slot] = size = len(reply)
                 memory[start : start + size] = reply
@@ -139,11 +139,6 @@ class Batch:
         while slot < end:
             sent = self._sendmmsg(descriptor, self._to_send + slot * _STEP, end - slot, socket.MSG_DONTWAIT)
             slot += max(1, sent)
-
-    def name(self, slot: int) -> bytes:
-        """Who sent the datagram in ``slot``, as the octets of its socket address."""
-        size = self._name.size
-        return self._names[slot * size : (slot + 1) * size]
 
     def receive(self, descriptor: int) -> list[bytes]:
         """What has arrived, `SLOTS` datagrams at most.  Raises OSError, BlockingIOError where there is nothing."""

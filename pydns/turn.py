@@ -14,21 +14,21 @@ class Turn:
     """A context to do the work of a turn in."""
 
     def __init__(self) -> None:
-        self._under_way = False
+        self.under_way = False
         self._ends: list[Callable[[], None]] = []
 
     def __enter__(self) -> None:
-        self._under_way = True
+        self.under_way = True
 
     def __exit__(self, *_: object) -> None:
-        self._under_way = False
+        self.under_way = False
         ends, self._ends = self._ends, []
         for end in ends:
             end()
 
     def at_end(self, end: Callable[[], None]) -> None:
         """Call ``end`` when the turn ends.  It raises nothing."""
-        if self._under_way:
+        if self.under_way:
             self._ends.append(end)
         else:
             end()

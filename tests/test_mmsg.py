@@ -38,8 +38,8 @@ class Ends:
     def exchange(self, recall: Callable[[bytes], bytes | None]) -> int:
         return self.batch.exchange(self.ours.fileno(), recall, self._note)
 
-    def _note(self, datagram: bytes, slot: int) -> None:
-        self.missed.append((datagram, mmsg.peer_of(self.batch.name(slot))))
+    def _note(self, datagram: bytes, name: bytes) -> None:
+        self.missed.append((datagram, mmsg.peer_of(name)))
 
 
 @contextmanager
@@ -161,20 +161,22 @@ class Refusing:
     def __call__(self, descriptor: int, at: int, count: int, flags: int) -> int:
         first = (at - self._batch._to_send) // ctypes.sizeof(mmsg._Message)
         fair = 0
-        while fair < count and mmsg.peer_of(self._batch.name(first + fair)) != self._peer:
+        while fair < count and self._peer_in(first + fair) != self._peer:
             fair += 1
         if not fair:
             return -1
         sent: int = self._sendmmsg(descriptor, at, fair, flags)
         return sent
 
+    def _peer_in(self, slot: int) -> mmsg.Peer:
+        size = self._batch._name.size
+        return mmsg.peer_of(self._batch._names[slot * size : (slot + 1) * size])
+
 
 def test_a_peer_of_a_link_has_its_scope() -> None:
-    batch = Batch(socket.AF_INET6)
     name = b"\0\0\0\x35\0\0\0\7" + socket.inet_pton(socket.AF_INET6, "fe80::1") + b"\3\0\0\0"
-    batch._names[len(name) : 2 * len(name)] = name
     scope = 3 if sys.byteorder == "little" else 3 << 24
-    assert mmsg.peer_of(batch.name(1)) == ("fe80::1", 53, 7, scope)
+    assert mmsg.peer_of(name) == ("fe80::1", 53, 7, scope)
 
 
 def test_a_forked_process_has_memory_of_its_own() -> None:
@@ -213,7 +215,7 @@ def test_each_datagram_goes_to_its_own_client(family: int, datagrams: list[tuple
         names = []
         for client in both.clients:
             client.send(b"")
-            both.batch.exchange(both.ours.fileno(), lambda _: None, lambda _, slot: names.append(both.batch.name(slot)))
+            both.batch.exchange(both.ours.fileno(), lambda _: None, lambda _, name: names.append(name))
         to = [names[number] for number, _ in datagrams]
         assert refused_by(family, both.ours, [datagram for _, datagram in datagrams], to) == {}
         for number, client in enumerate(both.clients):

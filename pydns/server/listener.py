@@ -74,20 +74,21 @@ class Listener:
         asker = Client(client, local, send)
         if transport == "udp":
             self.ask(data, asker)
-        elif self._has_room(asker):
+        elif self._pool.in_flight >= self._max_in_flight:
+            self._shed_one(asker)
+        else:
             self._pool.run(self._serve(data, asker, transport))
 
     def ask(self, data: bytes, asker: Asker) -> None:
         """The same for a datagram."""
-        if self._has_room(asker) and not (self._remember and self._errands.take(data, asker)):
+        if self._pool.in_flight >= self._max_in_flight:
+            self._shed_one(asker)
+        elif not self._remember or not self._errands.take(data, asker):
             self._pool.run(self._serve(data, asker, "udp"))
 
-    def _has_room(self, asker: Asker) -> bool:
-        if self._pool.in_flight < self._max_in_flight:
-            return True
+    def _shed_one(self, asker: Asker) -> None:
         self._shed.labels(self.dispatcher.label, "in_flight").inc()
         asker.send(None)
-        return False
 
     def _go_on(self, errand: Errand) -> None:
         """Have the chain answer what cannot go the short way, or not all of it."""

@@ -41,17 +41,25 @@ _ANCILLARY = socket.CMSG_SPACE(_PKTINFO6.size)
 
 
 class Asker:
-    """Who sent a datagram to ``sock``, by the octets of a socket address.  See `pydns.errand.Asker`."""
+    """Who sent a datagram to ``sock``; ``name`` are the octets of a socket address.  See `pydns.errand.Asker`."""
 
-    __slots__ = ("_name", "_socket")
+    __slots__ = ("_peer", "_socket", "name")
 
     def __init__(self, sock: UdpSocket, name: bytes) -> None:
         self._socket = sock
-        self._name = name
+        self.name = name
+        self._peer: Peer | None = None
+
+    @property
+    def peer(self) -> Peer:
+        """The socket address, which most queries need not know."""
+        if self._peer is None:
+            self._peer = peer_of(self.name)
+        return self._peer
 
     @property
     def address(self) -> Address:
-        return peer_of(self._name)[:2]
+        return self.peer[:2]
 
     @property
     def family(self) -> int:
@@ -63,7 +71,7 @@ class Asker:
 
     def send(self, reply: bytes | None) -> None:
         if reply is not None:
-            self._socket.send(reply, self._name)
+            self._socket.reply(reply, self)
 
 
 class UdpSocket:
@@ -106,21 +114,26 @@ class UdpSocket:
             else:
                 self._drain_singly(recall)
 
-    def _missed(self, data: bytes, slot: int) -> None:
-        assert self._batch is not None
-        self._endpoint.listener.ask(data, Asker(self, self._batch.name(slot)))
+    def _missed(self, data: bytes, name: bytes) -> None:
+        self._endpoint.listener.ask(data, Asker(self, name))
 
-    def send(self, reply: bytes, name: bytes) -> None:
-        """Send a reply to the socket address ``name``, at the end of the turn."""
+    def reply(self, reply: bytes, asker: Asker) -> None:
+        """Send a reply, within a turn at its end."""
+        if not TURN.under_way:
+            self._send(asker.peer, reply)
+            return
         self._unsent.append(reply)
-        self._names.append(name)
+        self._names.append(asker.name)
         if len(self._unsent) == 1:
             TURN.at_end(self._flush)
 
     def _flush(self) -> None:
         assert self._outgoing is not None
         replies, names, self._unsent, self._names = self._unsent, self._names, [], []
-        self._outgoing.send(self.sock.fileno(), replies, names, _lose)
+        if len(replies) == 1:  # costs less than to fill a batch
+            self._send(peer_of(names[0]), replies[0])
+        else:
+            self._outgoing.send(self.sock.fileno(), replies, names, _lose)
 
     def _drain_singly(self, recall: Recall) -> None:
         """The same where there is no way to take a batch."""

@@ -157,7 +157,8 @@ class UdpSocket:
         if self._timer is None:
             self._timer = self._loop.call_later(self._timeout, self._expire)
         self._left(self, len(queries))
-        self._send(self._socket.fileno(), queries, (), partial(self._refused, queries))
+        send = self._send if len(queries) > 1 else _send_singly  # one costs less than to fill a batch
+        send(self._socket.fileno(), queries, (), partial(self._refused, queries))
 
     def _refused(self, queries: Sequence[bytes], position: int, error: OSError) -> None:
         """A query could not be sent; or earlier ones met a host where nobody listens, and it has not left yet."""

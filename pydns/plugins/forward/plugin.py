@@ -62,6 +62,7 @@ Names that one resolver does not know are asked of another:
 * `coredns_proxy_conn_cache_misses_total{proxy_name="forward", to, proto}` - queries by a new socket.
 
 Over UDP eight sockets take turns, and are replaced after 128 queries, so hits and misses are not those of CoreDNS.
+Queries that were read together leave by the same one.
 """
 
 from __future__ import annotations
