@@ -63,8 +63,8 @@ class Errand:
 
     ``name`` is lower-case, ``zone`` the block's zone that matched, ``received`` and ``now`` clock readings in seconds
     at the query and at the reply.  ``flags``, ``ttl`` and ``rdatas`` are those of a plain reply.  ``target`` is the
-    server that was asked, ``order`` has those to be tried after it, ``outcome`` is what has come of it where the errand
-    is given up.
+    server that was asked, ``order`` has those to be tried after it (None: all, once more), ``outcome`` is what has come
+    of it where the errand is given up.
     """
 
     __slots__ = (
@@ -76,7 +76,6 @@ class Errand:
     socket: Any
     until: float
     target: Any
-    order: Iterator[Any]
     now: float
     flags: int
     ttl: int
@@ -96,6 +95,7 @@ class Errand:
         self.received = received
         self.zone = zone
         self.backs = backs
+        self.order: Iterator[Any] | None = None
         self.outcome: Message | ExchangeError | None = None
         self._question: Question | None = None
 

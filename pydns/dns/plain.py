@@ -42,8 +42,10 @@ _MOST = 64
 _COUNTS = [(1 << 48 | answers << 32).to_bytes(8, "big") for answers in range(_MOST + 1)]
 """A header's counts for each number of answers, and the same with an OPT record."""
 _COUNTS_WITH_OPT = [counts[:-1] + b"\1" for counts in _COUNTS]
-_ANSWERS = {counts: answers for answers, counts in enumerate(_COUNTS) if answers}
-_ANSWERS_WITH_OPT = {counts: answers for answers, counts in enumerate(_COUNTS_WITH_OPT) if answers}
+_PROMISED = {counts: (answers, 0) for answers, counts in enumerate(_COUNTS) if answers} | {
+    counts: (answers, _OPT) for answers, counts in enumerate(_COUNTS_WITH_OPT) if answers
+}
+"""The answers that a header promises, and the octets behind them."""
 _OPT_RCODE = 5
 """Where in an OPT record the upper bits of the response code stand."""
 _ROOT_OPT = b"\0\0\x29"
@@ -55,7 +57,7 @@ class Shape:
 
     __slots__ = (
         "asking", "counts", "do", "edns", "flags", "key", "kind", "length", "limit", "mask", "opt", "owner", "qtype",
-        "rdata_length", "room",
+        "rdata_length", "room", "step",
     )  # fmt: skip
 
     def __init__(self, flags: int, qtype: int, edns: Edns | None) -> None:
@@ -74,6 +76,8 @@ class Shape:
         self.mask = 0xFFFF if wants_ad else 0xFFFF & ~_AD
         """The flags of a reply that the client gets (RFC 6840 section 5.8)."""
         self.length = _LENGTHS[qtype]
+        self.step = _RECORD + self.length
+        """Octets of a reply's record."""
         self.rdata_length = self.length.to_bytes(2, "big")
         self.owner = b"\xc0\x0c" + qtype.to_bytes(2, "big") + Class.IN.to_bytes(2, "big")
         self.counts = _COUNTS if edns is None else _COUNTS_WITH_OPT
@@ -124,27 +128,29 @@ def _shape(query: bytes, end: int) -> Shape | None:
 
 def parse_plain(data: bytes, asked: bytes, shape: Shape) -> tuple[int, int, list[bytes]] | None:
     """Flags, TTL and rdata of a plain reply to the question ``asked`` (octets) in a query of ``shape``."""
-    flags = data[2] << 8 | data[3] if len(data) > HEADER.size else 0
-    if flags & _PLAIN_BITS != _ANSWERED or len(data) > shape.limit or not data.startswith(asked, HEADER.size):
+    promised = _PROMISED.get(data[4 : HEADER.size])
+    if promised is None or not data.startswith(asked + shape.owner, HEADER.size):
         return None
-    counts = data[4 : HEADER.size]
-    answers = _ANSWERS.get(counts) or _ANSWERS_WITH_OPT.get(counts, 0)
-    start = HEADER.size + len(asked)
-    step = _RECORD + shape.length
-    end = start + answers * step
-    if end != len(data) and not (counts in _ANSWERS_WITH_OPT and _is_plain_opt(data, end)):
+    answers, behind = promised
+    first = HEADER.size + len(asked) + _RECORD
+    end = first - _RECORD + answers * shape.step
+    flags = data[2] << 8 | data[3]
+    if (
+        end + behind != len(data)
+        or len(data) > shape.limit
+        or end > shape.room
+        or flags & _PLAIN_BITS != _ANSWERED
+        or data[first - 2 : first] != shape.rdata_length
+        or (behind and not _is_plain_opt(data, end))
+    ):
         return None
-    record = data[start : start + _RECORD]
-    rdatas = [data[at : at + shape.length] for at in range(start + _RECORD, end, step)]
-    if not record.startswith(shape.owner) or not record.endswith(shape.rdata_length) or end > shape.room:
-        return None
-    if record.join(rdatas) != data[start + _RECORD : end]:
-        return None
-    [ttl] = _TTL.unpack_from(record, 6)
-    return flags, ttl, rdatas
+    [ttl] = _TTL.unpack_from(data, first - 6)
+    if answers == 1:
+        return flags, ttl, [data[first:end]]
+    rdatas = [data[at : at + shape.length] for at in range(first, end, shape.step)]
+    return (flags, ttl, rdatas) if data[first - _RECORD : first].join(rdatas) == data[first:end] else None
 
 
 def _is_plain_opt(data: bytes, start: int) -> bool:
-    """Whether the rest of ``data`` is an OPT record without options and without a response code."""
-    opt = data[start:]
-    return len(opt) == _OPT and opt.startswith(_ROOT_OPT) and not opt[_OPT_RCODE] and opt.endswith(b"\0\0")
+    """Whether what starts there, as long as one, is an OPT record without options and without a response code."""
+    return data.startswith(_ROOT_OPT, start) and not data[start + _OPT_RCODE] and data.endswith(b"\0\0")

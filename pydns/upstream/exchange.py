@@ -14,7 +14,7 @@ from pydns.address import Address
 from pydns.dns.message import Message, Question
 from pydns.upstream.settings import Dialled, Settings
 from pydns.upstream.tcp import TcpPool
-from pydns.upstream.udp import UdpPool, Wait
+from pydns.upstream.udp import UdpPool
 
 PROBE_TIMEOUT = 1.0
 """Seconds that a health probe waits for its reply."""
@@ -41,6 +41,8 @@ class Upstream:
         self._settings = settings or Settings()
         self._random = rng or random.SystemRandom()
         self._udp = UdpPool(address, self._settings, self._random, dialled)
+        self.send = self._udp.send
+        """See `UdpPool.send`."""
         self._tcp = TcpPool(address, self._settings, self._random, dialled)
 
     def __str__(self) -> str:
@@ -55,13 +57,6 @@ class Upstream:
         if transport == "udp":
             return self._udp.ask(wire, question, limit)
         return self._tcp.ask(wire)
-
-    def send(self, tail: bytes, wait: Wait) -> None:
-        """Send a query over UDP, ``tail`` being all but its ID; ``wait`` is offered what comes.
-
-        Raises ExchangeError.
-        """
-        self._udp.send(tail, wait)
 
     async def probe(self, wire: bytes, question: Question, transport: str) -> None:
         """Any reply at all within a second, on a socket of its own.  Raises ExchangeError."""

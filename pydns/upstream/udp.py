@@ -114,6 +114,7 @@ class UdpSocket:
         self._ids = ids
         self._left = left
         self._spent = spent
+        self._until = 0.0
         self._waits: dict[bytes, Wait] = {}
         self._retired = False
         self.uses = 0
@@ -135,9 +136,12 @@ class UdpSocket:
         self._waits[ident] = wait
         wait.ident = ident
         wait.socket = self
-        wait.until = self._loop.time() + self._timeout
-        self.unsent.append(ident + tail)
-        if len(self.unsent) == 1:
+        unsent = self.unsent
+        unsent.append(ident + tail)
+        if len(unsent) > 1:
+            wait.until = self._until
+        else:
+            wait.until = self._until = self._loop.time() + self._timeout
             TURN.at_end(self._flush)
 
     def forget(self, wait: Wait) -> None:

@@ -66,6 +66,8 @@ class Store:
 
     def find(self, key: Key) -> Found | None:
         """The denial if there is one, else the positive reply; that one also before a failure."""
+        if key not in self._denials and key not in self._successes:
+            return None
         oldest = self._clock() - self._stale
         denial = self._denials.current(key, oldest)
         if denial is not None and denial.rcode != Rcode.SERVFAIL:

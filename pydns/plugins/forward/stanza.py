@@ -94,8 +94,10 @@ class Stanza:
         """Send a query to the first upstream, if a plain reply is the last word here."""
         if not self._is_plain:
             return False
-        errand.order = self._order()
-        errand.target = next(errand.order)
+        errand.target = target = self.targets[0]
+        if len(self.targets) > 1 or target.is_down:
+            errand.order = self._order()
+            errand.target = next(errand.order)
         try:
             errand.target.upstream.send(errand.going(), errand)
         except ExchangeError as error:
@@ -111,7 +113,7 @@ class Stanza:
         wire = _asked(query)
         why = NO_HEALTHY
         failures = failovers = 0
-        for target in self._order() if errand is None else chain((errand.target,), errand.order):
+        for target in self._order() if errand is None else chain((errand.target,), errand.order or self._order()):
             try:
                 reply = await self._ask_target(target, query, wire, errand)
             except ExchangeError as error:
