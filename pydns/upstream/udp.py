@@ -185,11 +185,14 @@ class UdpSocket:
         except OSError as error:
             self._fail(error)
             return
+        waits = self._waits
         with TURN:
             for data in datagrams:
-                wait = self._waits.get(data[:2])
+                wait = waits.get(data[:2])
                 if wait is not None and wait.offer(data):
-                    self.forget(wait)
+                    waits.pop(wait.ident, None)
+        if self._retired and not waits:
+            self._close()
 
     def _expire(self) -> None:
         """Give up what was not answered in time."""
@@ -214,7 +217,7 @@ class UdpSocket:
         wait.fail(ExchangeError(why))
 
     def _close(self) -> None:
-        """Called again where several replies came at once."""
+        """Called again where the last query is forgotten while others fail."""
         if self._socket.fileno() >= 0:
             self._loop.remove_reader(self._socket.fileno())
             self._socket.close()
