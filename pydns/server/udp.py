@@ -107,12 +107,14 @@ class UdpSocket:
     def drain(self) -> None:
         """Answer what has arrived, `BATCH` datagrams at most."""
         cache = self._endpoint.listener.cache("udp", self.family)
-        recall = _unknown if cache is None else cache.get
         with TURN:
-            if self._batch is not None:
-                self._batch.exchange(self.sock.fileno(), recall, self._missed)
-            else:
-                self._drain_singly(recall)
+            self._answer(_unknown if cache is None else cache.get)
+
+    def _answer(self, recall: Recall) -> None:
+        if self._batch is not None:
+            self._batch.exchange(self.sock.fileno(), recall, self._missed)
+        else:
+            self._answer_singly(recall)
 
     def _missed(self, data: bytes, name: bytes) -> None:
         self._endpoint.listener.ask(data, Asker(self, name))
@@ -135,7 +137,7 @@ class UdpSocket:
         else:
             self._outgoing.send(self.sock.fileno(), replies, names, _lose)
 
-    def _drain_singly(self, recall: Recall) -> None:
+    def _answer_singly(self, recall: Recall) -> None:
         """The same where there is no way to take a batch."""
         receive, send = self.sock.recvfrom, self.sock.sendto
         for _ in range(BATCH):
@@ -167,20 +169,18 @@ class WildcardUdpSocket(UdpSocket):
         else:
             sock.setsockopt(socket.IPPROTO_IP, IP_PKTINFO, 1)
 
-    def drain(self) -> None:
-        listener = self._endpoint.listener
-        cache = listener.cache("udp", self.family)
+    def _answer(self, recall: Recall) -> None:
         for _ in range(BATCH):
             try:
                 data, ancillary, _, peer = self.sock.recvmsg(MAX_MESSAGE, _ANCILLARY)
             except OSError:
                 return
             send = partial(self._send_from, ancillary, peer)
-            reply = None if cache is None else cache.get(data)
+            reply = recall(data)
             if reply is not None:
                 send(reply)
             else:
-                listener.ask(data, Client(peer[:2], self._asked(ancillary), send))
+                self._endpoint.listener.ask(data, Client(peer[:2], self._asked(ancillary), send))
 
     def _asked(self, ancillary: Any) -> Address:
         """The address that a datagram was sent to."""
