@@ -53,6 +53,11 @@ class Listener:
     def settings(self) -> Settings:
         return self.dispatcher.settings
 
+    @property
+    def backlog(self) -> int:
+        """Queries that have not begun yet."""
+        return self._pool.backlog
+
     def cache(self, transport: str, family: int) -> PacketCache | None:
         """The packet cache of one kind of socket; ``family`` is 4 or 6."""
         if not self._remember:
@@ -74,21 +79,16 @@ class Listener:
         asker = Client(client, local, send)
         if transport == "udp":
             self.ask(data, asker)
-        elif self._pool.in_flight >= self._max_in_flight:
-            self._shed_one(asker)
         else:
             self._pool.run(self._serve(data, asker, transport))
 
     def ask(self, data: bytes, asker: Asker) -> None:
         """The same for a datagram."""
         if self._pool.in_flight >= self._max_in_flight:
-            self._shed_one(asker)
+            self._shed.labels(self.dispatcher.label, "in_flight").inc()
+            asker.send(None)
         elif not self._remember or not self._errands.take(data, asker):
             self._pool.run(self._serve(data, asker, "udp"))
-
-    def _shed_one(self, asker: Asker) -> None:
-        self._shed.labels(self.dispatcher.label, "in_flight").inc()
-        asker.send(None)
 
     def _go_on(self, errand: Errand) -> None:
         """Have the chain answer what cannot go the short way, or not all of it."""
@@ -97,13 +97,15 @@ class Listener:
     async def _serve(self, data: bytes, asker: Asker, transport: str, errand: Errand | None = None) -> None:
         cache = self.cache(transport, asker.family)
         ticket = Ticket(0, new_turn()) if cache is None else cache.ticket(data)
-        reply = await self.dispatcher.handle(data, asker.address, asker.local, transport, ticket.turn, errand)
-        if reply is None:
-            asker.send(None)
-            return
-        if cache is not None and reply.replay is not None:
-            cache.put(data, reply.octets, reply.replay, ticket, reply.ring)
-        asker.send(reply.octets)
+        octets = None
+        try:
+            reply = await self.dispatcher.handle(data, asker.address, asker.local, transport, ticket.turn, errand)
+            if reply is not None:
+                octets = reply.octets
+                if cache is not None and reply.replay is not None:
+                    cache.put(data, octets, reply.replay, ticket, reply.ring)
+        finally:
+            asker.send(octets)
 
     def cancel(self) -> None:
         """Leave the queries in flight without a reply."""

@@ -8,8 +8,10 @@ Rules:
 2. One that waits for an `Arrival` (the reply of an upstream) is put aside, and its task goes on with the others.  When
    the arrival is there the coroutine goes on, in whatever task is free.
 3. One that waits for anything else has its task for itself until it ends, and the next task goes on with the others.
-4. After `TURN` coroutines a task lets the event loop go on.
-5. So code in a coroutine sees a task of its own, with two exceptions: context variables that it sets are still set for
+4. A turn is what there was when it began; then the event loop goes on.  So nothing has to wait behind all that came in
+   many passes, and whoever brings work bounds what one pass may bring.
+5. What is cancelled is closed at its wait; what has not begun begins first, so that it can tell that it was given up.
+6. So code in a coroutine sees a task of its own, with two exceptions: context variables that it sets are still set for
    others, and it must not hold what remembers the task (``asyncio.timeout``) while it waits for an arrival.
 
 It knows nothing of queries.
@@ -22,13 +24,12 @@ from collections import deque
 from collections.abc import Coroutine, Generator
 from contextlib import suppress
 from functools import partial
+from inspect import CORO_CREATED, getcoroutinestate
 from types import coroutine as awaitable
 from typing import Any
 
 from pydns.tasks import Arrival
 
-TURN = 64
-"""Coroutines that a task may run before the event loop gets its turn."""
 KEPT = 256
 """Tasks that may stay without work; more of them end."""
 
@@ -48,8 +49,14 @@ class TaskPool:
         self._tasks: set[asyncio.Task[None]] = set()
         self._relaying = False
         self._finishing = False
+        self._cancelled = False
         self._empty: asyncio.Future[None] | None = None
         """What `finish` waits for."""
+
+    @property
+    def backlog(self) -> int:
+        """Coroutines that have not begun, or that wait for a task to go on."""
+        return len(self._ready)
 
     def run(self, coroutine: Work) -> None:
         """Have ``coroutine`` run soon."""
@@ -60,6 +67,8 @@ class TaskPool:
 
     def _relay(self) -> None:
         """While something is there to run, set another task to it, in case that the last one has met a wait."""
+        if self._cancelled:
+            self._give_up()
         self._relaying = bool(self._ready)
         if not self._ready:
             return
@@ -74,18 +83,21 @@ class TaskPool:
 
     async def _work(self) -> None:
         while True:
-            for _ in range(TURN):
-                if not self._ready:
-                    break
-                coroutine = self._ready.popleft()
-                wait = self._advance(coroutine)
-                if wait is not _NOTHING:
-                    await self._hold(coroutine, wait)
+            await self._take_turn()
             if self._finishing or len(self._idle) >= KEPT:
                 return
             idle = asyncio.get_running_loop().create_future()
             self._idle.append(idle)
             await idle
+
+    async def _take_turn(self) -> None:
+        """Run what is there; it ends with the first one that needs this task for itself."""
+        for _ in range(len(self._ready)):
+            coroutine = self._ready.popleft()
+            wait = self._advance(coroutine)
+            if wait is not _NOTHING:
+                await self._hold(coroutine, wait)
+                break
 
     def _advance(self, coroutine: Work) -> Any:
         """Run a coroutine until it ends or waits: what it needs a task for, `_NOTHING` where it needs none now."""
@@ -141,18 +153,26 @@ class TaskPool:
         self.cancel()
 
     def cancel(self) -> None:
-        """Cancel what runs; what waits for a task does not begin or go on."""
-        self._finishing = True
+        """Cancel what runs, waits, or comes later (rule 5)."""
+        self._finishing = self._cancelled = True
+        self._relaying = False
         self._idle.clear()
         for arrival in self._aside.values():
             arrival.cancel()
-        for coroutine in (*self._aside, *self._ready):
-            coroutine.close()
-            self.leave()
+        self._ready.extend(self._aside)
         self._aside.clear()
-        self._ready.clear()
+        self._give_up()
         for task in self._tasks:
             task.cancel()
+
+    def _give_up(self) -> None:
+        while self._ready:
+            coroutine = self._ready.popleft()
+            if getcoroutinestate(coroutine) == CORO_CREATED:
+                with suppress(StopIteration):
+                    coroutine.send(None)
+            coroutine.close()
+            self.leave()
 
 
 @awaitable

@@ -11,7 +11,8 @@ Rules:
    seconds the connection is cut.  So one costs at most the send buffer and the replies in flight.
 5. Of more than ``connections`` connections the one that has been silent for longest is closed, if it waits for
    nothing; else the new one.
-6. A turn ends after `READ` octets, so that a client with many queries holds up no other.
+6. A client with many queries holds up no other: a read brings `READ` octets at most, and what all clients send at a
+   time is taken in turns (`turns`).
 
 It knows how to read and send, not what is answered: that is its endpoint's `Listener`.
 """
@@ -24,6 +25,7 @@ from typing import cast
 
 from pydns.plugin import Address
 from pydns.server.listener import HasListener
+from pydns.server.turns import Turns
 
 SEND_BUFFER = 64 << 10
 """Octets of replies that a client may leave unread before its connection stops."""
@@ -35,10 +37,11 @@ _LENGTH = 2
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of one listening address."""
+    """Bounds of one listening address: connections, queries in flight of one of them and of all."""
 
     connections: int = 1000
     in_flight: int = 100
+    all_in_flight: int = 5000
 
 
 class TcpConnections:
@@ -48,13 +51,14 @@ class TcpConnections:
         self.endpoint = endpoint
         self.limits = limits or Limits()
         self.open: set[TcpConnection] = set()
+        self.turns = Turns(endpoint, self.limits.all_in_flight)
         self.buffer = memoryview(bytearray(READ))
         """What one connection has just received; each takes it out at once."""
 
     def admit(self, connection: TcpConnection) -> bool:
         """Whether there is room for one more (rule 5)."""
         if len(self.open) >= self.limits.connections:
-            silent = min((other for other in self.open if not other.in_flight), key=_last_active, default=None)
+            silent = min((other for other in self.open if other.waits_for_nothing()), key=_last_active, default=None)
             if silent is None:
                 return False
             silent.cut()
@@ -85,12 +89,14 @@ class TcpConnection(asyncio.BufferedProtocol):
         self._client = client
         self._family = 6 if ":" in client[0] else 4
         self._connections = connections
+        self._turns = connections.turns
         self._loop = asyncio.get_running_loop()
         self._received = b""
         self._taken = 0
         """Octets of what was received that are not needed any more."""
         self._asked = False
         self._busy = False
+        self._in_line = False
         self._unread = False
         self._finishing = False
         self._timer: asyncio.TimerHandle | None = None
@@ -122,14 +128,30 @@ class TcpConnection(asyncio.BufferedProtocol):
         self._read()
 
     def _read(self) -> None:
-        """Take whole messages from what was received, as far as rules 3 and 4 allow."""
+        """Take whole messages from what was received, as far as rules 3, 4 and 6 allow."""
         if self._busy:
             return  # an answer that was ready at once; the loop below goes on
         self._busy = True
-        while not self._full() and self._take():
+        while self._taken < len(self._received) and self._may_take() and self._take():
             pass
         self._busy = False
         self._set_reading()
+
+    def _may_take(self) -> bool:
+        """Whether more is taken; a connection whose turn it is not lines up."""
+        if self._in_line or self._full():
+            return False
+        if self._turns.is_free():
+            return True
+        self._in_line = True
+        self._turns.line_up(self)
+        return False
+
+    def go_on(self) -> None:
+        """See `Waiter`."""
+        self._in_line = False
+        self._read()
+        self._finish_if_done()
 
     def _take(self) -> bool:
         """Answer or submit whole messages, with one write for all known replies; whether there may be more."""
@@ -141,7 +163,7 @@ class TcpConnection(asyncio.BufferedProtocol):
             reply = None if cache is None else cache.get(message)
             if reply is None:
                 self._submit(message)
-                if self._full():
+                if self._full() or not self._turns.has_room():
                     break
             else:
                 replies += len(reply).to_bytes(_LENGTH, "big"), reply
@@ -156,11 +178,13 @@ class TcpConnection(asyncio.BufferedProtocol):
 
     def _submit(self, message: bytes) -> None:
         self.in_flight += 1
+        self._turns.enter()
         listener = self._connections.endpoint.listener
         listener.submit(message, self._client, self._local, "tcp", self._answered)
 
     def _note_taken(self, taken: int) -> None:
         """Messages up to there were taken."""
+        self._turns.took(taken - self._taken)
         self._taken = taken
         self.last_active = self._loop.time()
         if not self._asked:
@@ -173,7 +197,8 @@ class TcpConnection(asyncio.BufferedProtocol):
         return in_flight or self._unread or self._transport.is_closing()
 
     def _set_reading(self) -> None:
-        if self._full():
+        """Stop where nothing is taken; a client in line may send what fits into one read more."""
+        if self._full() or (self._in_line and len(self._received) - self._taken >= READ):
             self._transport.pause_reading()
         else:
             self._transport.resume_reading()
@@ -191,12 +216,12 @@ class TcpConnection(asyncio.BufferedProtocol):
 
     def _answered(self, reply: bytes | None) -> None:
         self.in_flight -= 1
+        self._turns.leave()
         self.last_active = self._loop.time()
         if reply is not None:
             self._send(_framed(reply))
         self._read()
-        if self._finishing:
-            self.finish()
+        self._finish_if_done()
 
     def pause_writing(self) -> None:
         self._unread = True
@@ -217,21 +242,28 @@ class TcpConnection(asyncio.BufferedProtocol):
 
     def _check(self) -> None:
         """Cut the connection if its time is up, else look again when it will be."""
-        if self._unread or not self._asked:
+        if self._unread or (not self._asked and not self._in_line):
             self.cut()
             return
         idle = self._connections.endpoint.listener.settings.idle_timeout
         left = self.last_active + idle - self._loop.time()
-        if left <= 0 and not self.in_flight:
+        if left <= 0 and self.waits_for_nothing():
             self.cut()
         else:
             self._watch(left if left > 0 else idle)
 
     def finish(self) -> None:
-        """Close the connection once the queries in flight are answered."""
+        """Close the connection once the queries that came are answered."""
         self._finishing = True
-        if not self.in_flight and not self._busy:
+        self._finish_if_done()
+
+    def _finish_if_done(self) -> None:
+        if self._finishing and self.waits_for_nothing() and not self._busy:
             self._transport.close()
+
+    def waits_for_nothing(self) -> bool:
+        """Whether no query is in flight, and none has to wait for its turn."""
+        return not self.in_flight and not self._in_line
 
     def cut(self) -> None:
         """Close the connection now; what the client has not read is lost."""

@@ -19,10 +19,10 @@ CLIENT = ("127.0.0.1", 40212)
 LOCAL = ("127.0.0.1", 53)
 
 
-def submit(listener: Listener, question: str = "example.org. A") -> list[bytes | None]:
+def submit(listener: Listener, question: str = "example.org. A", transport: str = "udp") -> list[bytes | None]:
     """Where the reply goes."""
     sent: list[bytes | None] = []
-    listener.submit(packet(question), CLIENT, LOCAL, "udp", sent.append)
+    listener.submit(packet(question), CLIENT, LOCAL, transport, sent.append)
     return sent
 
 
@@ -50,6 +50,19 @@ async def test_queries_in_flight_are_bounded() -> None:
     assert again[0] is not None
 
 
+async def test_a_query_that_came_by_tcp_is_never_dropped() -> None:
+    """Its connection is not read where there are too many."""
+    gate = Gate()
+    listener = make_listener(gate, max_in_flight=1)
+    sent = [submit(listener, f"{name}. A", "tcp") for name in ("a", "b")]
+    assert listener.backlog == 2
+    await gate.until_waiting(2)
+    assert (listener.backlog, submit(listener, "c. A")) == (0, [None])
+    gate.open_all()
+    await settle()
+    assert all(sent)
+
+
 async def test_a_listener_waits_for_its_queries() -> None:
     gate = Gate()
     listener = make_listener(gate)
@@ -71,7 +84,7 @@ async def test_a_listener_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch
     await gate.until_waiting(1)
     await listener.finish()
     await settle()
-    assert (sent, listener._pool.in_flight) == ([], 0)
+    assert (sent, listener._pool.in_flight) == ([None], 0)
 
 
 async def test_replies_are_remembered_after_a_change() -> None:

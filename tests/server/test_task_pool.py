@@ -11,6 +11,7 @@ import pytest
 from pydns.server import task_pool as module
 from pydns.server.task_pool import TaskPool
 from pydns.tasks import Arrival
+from tests.server.parts import until
 from tests.support import settle
 
 
@@ -97,17 +98,34 @@ async def test_one_that_is_cancelled_takes_no_other_with_it(pool: TaskPool) -> N
     assert (run.ended, pool.in_flight) == (["a", "b"], 0)
 
 
-async def test_the_event_loop_gets_its_turn(pool: TaskPool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "TURN", 2)
-    run = Run()
-    for name in "abcde":
-        pool.run(run.one(name))
-    seen = []
+async def test_a_turn_is_what_there_was_when_it_began(pool: TaskPool) -> None:
+    """However much each coroutine brings, the event loop goes on after those that were there."""
+    ended: list[int] = []
+
+    async def bring(generation: int) -> None:
+        ended.append(generation)
+        if generation < 4:
+            for _ in range(2):
+                pool.run(bring(generation + 1))
+
+    pool.run(bring(0))
+    seen: list[list[int]] = []
     while pool.in_flight:
+        before = len(ended)
         await asyncio.sleep(0)
-        seen.append(len(run.ended))
-    assert seen[-1] == 5
-    assert max(later - sooner for sooner, later in zip([0, *seen], seen, strict=False)) == 2
+        if len(ended) > before:
+            seen.append(ended[before:])
+    assert seen == [[generation] * 2**generation for generation in range(5)]
+
+
+async def test_a_long_backlog_is_one_turn(pool: TaskPool) -> None:
+    """What comes later waits behind what was there, not behind what comes in several passes."""
+    run = Run()
+    for number in range(500):
+        pool.run(run.one(f"first {number}"))
+    assert pool.backlog == 500
+    await until(lambda: bool(run.ended))
+    assert (len(run.ended), pool.backlog) == (500, 0)
 
 
 async def test_few_tasks_stay_without_work(pool: TaskPool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,17 +165,19 @@ async def test_the_end_does_not_wait_for_ever() -> None:
     assert (run.ended, pool.in_flight) == ([], 0)
 
 
-async def test_after_a_cancel_nothing_begins_or_goes_on(recwarn: pytest.WarningsRecorder) -> None:
+async def test_after_a_cancel_nothing_goes_on_and_all_know(recwarn: pytest.WarningsRecorder) -> None:
     pool, run, gate = TaskPool(), Run(), asyncio.Event()
     pool.run(run.one("idle"))
     pool.run(run.one("waits", gate))
     await settle()
-    pool.run(run.one("has no task yet"))
+    pool.run(run.one("has no task yet", gate))
     pool.cancel()
+    pool.run(run.one("comes later", gate))
     gate.set()
     await settle()
-    assert (run.begun, run.ended, pool.in_flight) == (["idle", "waits"], ["idle"], 0)
-    assert all(task is not None and task.done() for task in run.tasks.values())
+    assert run.begun == ["idle", "waits", "has no task yet", "comes later"]
+    assert (run.ended, pool.in_flight) == (["idle"], 0)
+    assert all(task is not None and task.done() for task in (run.tasks["idle"], run.tasks["waits"]))
     assert [str(warning.message) for warning in recwarn] == []
 
 

@@ -14,6 +14,7 @@ from pydns.dns import Flag, Message, Rcode
 from pydns.dns.message import parse
 from pydns.dns.replay import Replay
 from pydns.plugin import Query, Settings
+from pydns.server import listener as listener_module
 from pydns.server.tcp import READ, SEND_BUFFER, Limits
 from tests.server.parts import (
     ADDRESS_RECORD,
@@ -124,9 +125,10 @@ async def test_what_gets_no_reply_leaves_the_connection_open(remember: bool, log
     assert log_lines == []
 
 
-async def test_a_client_that_asks_no_more_gets_its_replies(remember: bool) -> None:
+@pytest.mark.parametrize("limits", [Limits(in_flight=1), Limits(all_in_flight=1)])
+async def test_a_client_that_asks_no_more_gets_its_replies(remember: bool, limits: Limits) -> None:
     gate = Gate()
-    async with connected(make_listener(gate, remember=remember), limits=Limits(in_flight=1)) as (_, client):
+    async with connected(make_listener(gate, remember=remember), limits=limits) as (_, client):
         client.send(packet("one. A", ident=1), packet("two. A", ident=2))
         client.writer.write_eof()
         for name in ("one.", "two."):
@@ -159,6 +161,20 @@ async def test_what_a_client_left_behind_is_not_asked() -> None:
         async with await TcpClient.connect(server.port) as client:
             assert parse(await client.ask(packet("quick. A")))
     assert not gate.waiting
+
+
+async def test_queries_that_a_listener_gives_up_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection outlives a reload, and so do its bounds."""
+    monkeypatch.setattr(listener_module, "STOP_TIMEOUT", 0.0)
+    old, new = make_listener(Gate()), make_listener()
+    limits = Limits(in_flight=2, all_in_flight=2)
+    async with connected(old, limits=limits) as (server, client):
+        client.send(packet("slow1. A"), packet("slow2. A"), packet("later. A", ident=3))
+        await until(lambda: server.endpoint._connections.turns.in_flight == 2)
+        server.endpoint.listener = new
+        await old.finish()
+        assert parse(await client.receive()).id == 3
+        assert server.endpoint._connections.turns.in_flight == 0
 
 
 # Time.
@@ -203,6 +219,23 @@ async def test_a_connection_that_waits_for_a_reply_is_not_silent() -> None:
         gate.open("slow.")
         assert parse(await client.receive()).id == 4711
         assert await client.until_closed() == b""
+
+
+async def test_a_connection_that_waits_for_its_turn_is_not_silent() -> None:
+    gate = Gate()
+    listener = make_listener(gate, settings=times(read=SHORT, idle=SHORT))
+    async with (
+        connected(listener, limits=Limits(all_in_flight=1)) as (server, busy),
+        await TcpClient.connect(server.port) as client,
+    ):
+        busy.send(packet("slow. A"))
+        await gate.until_waiting(1)
+        client.send(packet("quick. A", ident=3))
+        for _ in range(2):
+            async with await TcpClient.connect(server.port) as silent:
+                await silent.until_closed()
+        gate.open("slow.")
+        assert parse(await client.receive()).id == 3
 
 
 # Bounds.
