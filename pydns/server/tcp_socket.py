@@ -66,7 +66,10 @@ class TcpSocket:
                 self._pause(error)
 
     async def _open(self, connection: TcpConnection, sock: socket.socket) -> None:
-        await self._loop.connect_accepted_socket(lambda: connection, sock)
+        try:
+            await self._loop.connect_accepted_socket(lambda: connection, sock)
+        except OSError:
+            sock.close()  # rule 3
 
     def _pause(self, error: OSError) -> None:
         if not self._told:

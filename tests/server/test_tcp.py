@@ -56,6 +56,14 @@ async def test_the_chain_knows_both_ends(host: str, bound: bool) -> None:
         assert ends == [(client.writer.get_extra_info("sockname")[:2], (host, server.port), "tcp")]
 
 
+@pytest.mark.parametrize("bound", [True, False])
+async def test_a_reply_waits_for_no_acknowledgement_of_the_last_one(bound: bool) -> None:
+    async with connected(make_listener(), bound=bound) as (server, client):
+        await client.ask(packet())
+        (connection,) = server.endpoint._connections.open
+        assert connection._transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 async def test_a_connection_takes_many_queries(remember: bool) -> None:
     async with connected(make_listener(answer(ADDRESS_RECORD, change=consent), remember=remember)) as (_, client):
         for ident in range(300):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import os
 import resource
 import socket
@@ -102,4 +103,25 @@ async def test_clients_that_are_gone_before_they_were_taken_cost_nothing(
         async with await TcpClient.connect(server.port) as client:
             assert parse(await client.ask(packet())).id == 4711
         await until(lambda: not server.endpoint._connections.open)
+    assert (log_lines, caplog.messages) == ([], [])
+
+
+async def test_a_connection_that_the_loop_cannot_take_is_closed(
+    log_lines: list[str], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the client has reset it, or the kernel has no room to watch it."""
+
+    async def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    async with Running(make_listener()) as server:
+        with monkeypatch.context() as patch:
+            patch.setattr(asyncio.get_running_loop(), "connect_accepted_socket", fail)
+            async with await TcpClient.connect(server.port) as refused:
+                assert await refused.until_closed() == b""
+        (listening,) = server.endpoint._tcp
+        assert not listening._opening._running
+        gc.collect()  # an exception that nobody took would be told now
+        async with await TcpClient.connect(server.port) as client:
+            assert parse(await client.ask(packet())).id == 4711
     assert (log_lines, caplog.messages) == ([], [])
