@@ -209,12 +209,14 @@ UNSEEN = {
         "any."
     ),
     "refusals-counted": (
-        "FORMERR, NOTIMP and BADVERS count in `coredns_dns_requests_total` and `coredns_dns_responses_total` under the "
-        "zone `dropped`, as REFUSED does; CoreDNS does not count them."
+        "FORMERR, NOTIMP and BADVERS count in every `coredns_dns_*` metric under the zone `dropped`, as REFUSED does "
+        "in both servers (and SERVFAIL to a header without its question): each reply is counted once, so a flood of "
+        "such queries shows. CoreDNS turns them away in front of its metrics."
     ),
     "tcp-limits": (
         "An address has at most 1,000 TCP connections (the one silent for longest makes room) and 100 queries at a "
-        "time on each, answered as they get done; CoreDNS has any number, and answers the queries of one in turn."
+        "time on each (5,000 on all), taken in turns and answered as they get done; CoreDNS has any number, and "
+        "answers the queries of one in turn."
     ),
     "udp-sockets": (
         "Queries to an upstream over UDP leave by eight sockets in turn (those that were read together by the same "

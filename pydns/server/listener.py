@@ -17,7 +17,8 @@ from pydns.server.packet_cache import PacketCache, Ticket, new_turn
 from pydns.server.task_pool import TaskPool
 
 MAX_IN_FLIGHT = 10_000
-"""Queries that may wait for their replies; more are dropped, and their clients ask again."""
+"""Queries that may wait for their replies; datagrams beyond that are dropped, and their clients ask again.  TCP
+connections are not read meanwhile (`turns`)."""
 STOP_TIMEOUT = 5.0
 """Seconds that queries get to end when their listener stops."""
 
