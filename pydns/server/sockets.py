@@ -31,6 +31,9 @@ BACKLOG = 1024
 """TCP connections that the kernel may hold until they are accepted."""
 RECEIVE_BUFFER = 4 << 20
 """Octets asked of the kernel for datagrams not read yet; it may give less."""
+CONNECTION_BUFFER = 16 << 10
+"""Octets asked of the kernel for what one TCP connection has not read, and for what its client has not; Linux takes
+twice as many.  Left to itself it takes up to 4 MB for a client that never reads, and a container pays for it."""
 WILDCARDS = ("", "0.0.0.0", "::")
 """Hosts that stand for all addresses of both families, as in Go's ``net.Listen``."""
 
@@ -155,6 +158,8 @@ def _new_socket(family: int, kind: int, share: bool) -> socket.socket:
     else:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, True)  # for connections in TIME_WAIT
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)  # connections inherit it (rule 5)
+        for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+            sock.setsockopt(socket.SOL_SOCKET, option, CONNECTION_BUFFER)  # and that
     return sock
 
 

@@ -8,7 +8,8 @@ Rules:
    query or reply; octets that dribble in gain nothing.
 3. A connection has at most ``in_flight`` queries that wait for replies; then reading stops until one is answered.
 4. A client that leaves replies unread stops its own connection: nothing more is read, and after ``write_timeout``
-   seconds the connection is cut.  So one costs at most the send buffer and the replies in flight.
+   seconds the connection is cut.  So one costs at most the send buffer and the replies in flight.  The kernel's
+   buffers are bounded as well (`sockets`).
 5. Of more than ``connections`` connections the one that has been silent for longest is closed, if it waits for
    nothing; else the new one.
 6. A client with many queries holds up no other: a read brings `READ` octets at most, and what all clients send at a
@@ -27,8 +28,8 @@ from pydns.plugin import Address
 from pydns.server.listener import HasListener
 from pydns.server.turns import Turns
 
-SEND_BUFFER = 64 << 10
-"""Octets of replies that a client may leave unread before its connection stops."""
+SEND_BUFFER = 32 << 10
+"""Octets of replies that a client may leave unread, beside what the kernel holds, before its connection stops."""
 READ = 8 << 10
 """Octets that are read at once: some 170 queries, until others get their turn.  More gain nothing.  A fresh buffer for
 each read, as asyncio makes them, may cost more than a query."""

@@ -15,6 +15,7 @@ from pydns.dns.message import parse
 from pydns.dns.replay import Replay
 from pydns.plugin import Query, Settings
 from pydns.server import listener as listener_module
+from pydns.server.sockets import CONNECTION_BUFFER
 from pydns.server.tcp import READ, SEND_BUFFER, Limits
 from tests.server.parts import (
     ADDRESS_RECORD,
@@ -54,6 +55,15 @@ async def test_the_chain_knows_both_ends(host: str, bound: bool) -> None:
     async with connected(make_listener(note), host, bound) as (server, client):
         await client.ask(packet())
         assert ends == [(client.writer.get_extra_info("sockname")[:2], (host, server.port), "tcp")]
+
+
+async def test_the_kernel_holds_little_for_a_connection() -> None:
+    async with connected(make_listener()) as (server, client):
+        await client.ask(packet())
+        (connection,) = server.endpoint._connections.open
+        sock = connection._transport.get_extra_info("socket")
+        for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+            assert sock.getsockopt(socket.SOL_SOCKET, option) <= 2 * CONNECTION_BUFFER
 
 
 @pytest.mark.parametrize("bound", [True, False])
