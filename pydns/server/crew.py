@@ -12,6 +12,7 @@ Rules:
 6. A worker tells something each second.  One that serves and says nothing while this process looks `SILENT` times, a
    second apart, hangs and is ended.
 7. A start that is not over when the server stops fails.
+8. As many workers start at a time as there are processors: more would take them away from the parent, which serves.
 
 It knows no plugin by name.
 """
@@ -19,6 +20,7 @@ It knows no plugin by name.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any
@@ -56,6 +58,7 @@ class Crew(Workers):
         self._common = process.common
         self._posts = [_Post(number, instance, endpoints) for number in range(instance.workers)]
         self._finishing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._starts = asyncio.Semaphore(len(os.sched_getaffinity(0)))
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
@@ -156,6 +159,22 @@ class Crew(Workers):
     async def _work(self, post: _Post) -> str:
         """Run one worker from start to end; why it ended."""
         worker = WorkerProcess(self._counted, self._process.fatal)
+        async with self._starts:
+            failed = await self._begin(worker, post)
+        if failed:
+            return failed
+        watching = asyncio.create_task(self._watch(worker))
+        why = await worker.ended()
+        watching.cancel()
+        post.worker = None
+        self._process.metrics.workers.discard(worker.pid)
+        self._adder.forget(worker)
+        return why
+
+    async def _begin(self, worker: WorkerProcess, post: _Post) -> str:
+        """Start a worker and feed it until it serves its post, or has ended without that; why there is none."""
+        if self._finishing.done():
+            return STOPS
         try:
             await worker.start(Recipe(self._instance.recipe, self._common, post.sockets()))
         except OSError as error:
@@ -168,13 +187,7 @@ class Crew(Workers):
         await worker.feed(snapshots)
         if await worker.until_serving() and not self._finishing.done():
             post.relieve()
-        watching = asyncio.create_task(self._watch(worker))
-        why = await worker.ended()
-        watching.cancel()
-        post.worker = None
-        self._process.metrics.workers.discard(worker.pid)
-        self._adder.forget(worker)
-        return why
+        return ""
 
     async def _watch(self, worker: WorkerProcess) -> None:
         """Rule 6."""

@@ -22,8 +22,8 @@ from pydns.log import Log
 from pydns.server.tcp import TcpConnection, TcpConnections
 from pydns.tasks import Tasks
 
-ACCEPTS = 64
-"""Connections that one socket may have taken before others get their turn."""
+ACCEPTS = 16
+"""Connections that one socket may have taken before others get their turn; each costs as much as some queries."""
 RETRY = 1.0
 """Seconds without new connections after the process has run out of files or memory."""
 

@@ -54,6 +54,34 @@ class Scene:
         return Recipe(self.instance.recipe, 0, sets)
 
 
+async def test_no_more_workers_start_at_a_time_than_there_are_processors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    scene = Scene(tmp_path)
+    crew, starting = scene.crew(), [0]
+    done = asyncio.ensure_future(crew.start())
+    while not done.done():
+        starting.append(len(scene.process.metrics.workers) - len(crew._serving()))
+        await asyncio.sleep(0)
+    assert (max(starting), len(crew._serving())) == (1, 2)
+    await scene.close(crew)
+
+
+async def test_a_start_that_is_stopped_starts_no_more_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    scene = Scene(tmp_path)
+    crew, seen = scene.crew(), set[int]()
+    done = asyncio.ensure_future(crew.start())
+    await until(lambda: bool(scene.process.metrics.workers))
+    crew.kill()
+    while not done.done():
+        seen |= scene.process.metrics.workers
+        await asyncio.sleep(0)
+    assert (type(done.exception()), len(seen)) == (StartError, 1)
+    await scene.close(crew)
+
+
 async def test_a_worker_that_cannot_start_is_an_error_and_leaves_nothing(
     tmp_path: Path, log_lines: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
