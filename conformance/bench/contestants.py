@@ -117,7 +117,7 @@ class Contestant:
 SUBJECT = "subject"
 """In place of a program: the server that the command line names."""
 
-OURS = Contestant(SUBJECT, SUBJECT, (RATE,), optional=False)
+OURS = Contestant(SUBJECT, SUBJECT, (RATE, PER_CPU), optional=False)
 OURS_FREE = Contestant(SUBJECT, SUBJECT, cores=machine.cores, optional=False)
 OURS_TWICE = Contestant(f"{SUBJECT}, multisocket 2", SUBJECT, cores=machine.two_cores, more="multisocket 2")
 REFERENCE = Contestant(COREDNS, "coredns", (PER_CPU, RATE), optional=False)
