@@ -3,11 +3,12 @@
 Does not know what is asked for (`reflector`), nor where credentials come from (`access`, `kubeconfig`).
 """
 
+import asyncio
 import socket
 import ssl
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from typing import Any, Final, Self
 from urllib.parse import urlencode, urlsplit
@@ -44,25 +45,46 @@ class Connection:
 
 
 class ApiResponse:
-    """A reply as it arrives."""
+    """A reply as it arrives, which fails when nothing comes for `silence` seconds.
 
-    def __init__(self, response: Any) -> None:
-        self._response = response
+    One timer looks after that, now and then: aiohttp would set another for each read, which costs a tenth of reading.
+    """
+
+    def __init__(self, response: Any, silence: float) -> None:
+        import aiohttp
+
         self.status: int = response.status
+        self._response = response
+        self._faults = (aiohttp.ClientError, OSError, TimeoutError)
+        self._silence = silence
+        self._loop = asyncio.get_running_loop()
+        self._last = self._loop.time()
+        self._timer = self._loop.call_later(silence, self._look)
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> bytes:
-        import aiohttp
-
         try:
             chunk: bytes = await self._response.content.readany()
-        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+        except self._faults as error:
             raise TransportError(describe(error)) from error
         if not chunk:
             raise StopAsyncIteration
+        self._last = self._loop.time()
         return chunk
+
+    def _look(self) -> None:
+        left = self._last + self._silence - self._loop.time()
+        if left > 0:
+            self._timer = self._loop.call_later(left, self._look)
+        else:
+            self._response.content.set_exception(TimeoutError(f"nothing came for {self._silence:g} seconds"))
+
+    def close(self) -> None:
+        """Read no more."""
+        self._timer.cancel()
+        self._response.close()
 
 
 class Client:
@@ -83,21 +105,20 @@ class Client:
         response = await self._send(f"{self.url}{path}?{urlencode(params)}", silence)
         if "watch" not in params:
             self._observer.request_duration("GET", self._host, time.monotonic() - started)
-        try:
-            yield ApiResponse(response)
-        finally:
-            response.close()
+        with closing(ApiResponse(response, silence)) as reading:
+            yield reading
 
     async def _send(self, url: str, silence: float) -> Any:
         import aiohttp
 
         access = await self._access()
         headers = HEADERS | ({"Authorization": access.authorization} if access.authorization else {})
-        timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=silence)
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
         try:
-            response = await self._session.get(
-                url, headers=headers, timeout=timeout, proxy=access.proxy, server_hostname=access.tls.server_name
-            )
+            async with asyncio.timeout(CONNECT_SECONDS + silence):
+                response = await self._session.get(
+                    url, headers=headers, timeout=timeout, proxy=access.proxy, server_hostname=access.tls.server_name
+                )
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             self._observer.request("GET", self._host, NO_REPLY)
             raise TransportError(describe(error)) from error

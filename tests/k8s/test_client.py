@@ -32,6 +32,10 @@ class Requests(Observer):
         self.durations += 1
 
 
+MORE = 4
+"""Pieces of a slow reply after the first."""
+
+
 class Api:
     """A small HTTP server on the loopback address that notes the headers it is sent."""
 
@@ -39,14 +43,22 @@ class Api:
         self.headers: list[dict[str, str]] = []
         self.url = ""
         self.ended = asyncio.Event()
+        self.go_on = asyncio.Event()
+        """Lets a slow reply go on by one piece."""
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         self.headers.append(dict(request.headers))
         if request.path.endswith("/forbidden"):
             return web.Response(status=403, text="no")
+        if request.path.endswith("/mute"):
+            await self.ended.wait()
         response = web.StreamResponse()
         await response.prepare(request)
         await response.write(b"one")
+        for _ in range(MORE if request.path.startswith("/slow") else 0):
+            await self.go_on.wait()
+            self.go_on.clear()
+            await response.write(b"more")
         if request.path.endswith("/silent"):
             await self.ended.wait()
         if request.path.endswith("/cut"):
@@ -90,13 +102,42 @@ async def test_streaming_get() -> None:
     assert requests.durations == 2
 
 
-@pytest.mark.parametrize("path", ["/cut", "/silent"])
-async def test_broken_and_silent_streams(path: str) -> None:
+@pytest.mark.parametrize("path, error", [("/cut", "payload"), ("/silent", "^nothing came for 0.05 seconds$")])
+async def test_broken_and_silent_streams(path: str, error: str) -> None:
     async with serving() as api:
         client = await connect(Connection(endpoint=api.url), Observer())
-        with pytest.raises(TransportError):
+        with pytest.raises(TransportError, match=error):
             await body(client, path, silence=0.05)
         await client.close()
+
+
+async def test_a_slow_stream_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, late = asyncio.get_running_loop(), 0.0
+    time = loop.time
+    monkeypatch.setattr(loop, "time", lambda: time() + late)
+    async with serving() as api:
+        client = await connect(Connection(endpoint=api.url), Observer())
+        async with client.get("/slow/silent", {}, silence=30) as response:
+            assert await anext(response) == b"one"
+            for _ in range(MORE):
+                late += 20
+                api.go_on.set()
+                assert await anext(response) == b"more"
+            late += 31
+            with pytest.raises(TransportError, match="nothing came for 30 seconds"):
+                await anext(response)
+        await client.close()
+
+
+async def test_no_reply_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pydns.k8s.client.CONNECT_SECONDS", 0.01)
+    requests = Requests()
+    async with serving() as api:
+        client = await connect(Connection(endpoint=api.url), requests)
+        with pytest.raises(TransportError, match="TimeoutError"):
+            await body(client, "/mute", silence=0.05)
+        await client.close()
+    assert requests.codes == ["<error>"]
 
 
 async def test_nobody_listens() -> None:
