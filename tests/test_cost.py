@@ -26,6 +26,7 @@ from pydns.corefile.parser import parse
 from pydns.dns.types import Rcode
 from pydns.http import HttpListeners
 from pydns.k8s.objects import Kind
+from pydns.k8s.store import Store
 from pydns.k8s.stream import read_event
 from pydns.k8s.wire import RESOURCES
 from pydns.metrics import Metrics
@@ -100,7 +101,7 @@ BUDGETS: dict[str, tuple[Sequence[str], Rcode, bool, int]] = {
 """The questions, the rcode of every reply, whether there is a packet cache, and the bytecodes that a query may take."""
 
 
-SLICE = {
+SLICE: dict[str, Any] = {
     "metadata": {"name": "web", "namespace": "shop", "labels": {"kubernetes.io/service-name": "web"}},
     "addressType": "IPv4",
     "endpoints": [
@@ -110,6 +111,13 @@ SLICE = {
 }
 SLICE_BUDGET = 1300
 """Bytecodes for an endpoint slice of the first list, from the JSON of its event until it is served."""
+
+EVENT_BUDGETS = {
+    "nothing that DNS needs": ({"kind": "EndpointSlice"}, 750),
+    "one address of ten": ({"endpoints": [{"addresses": ["10.244.0.99"]}, *SLICE["endpoints"][1:]]}, 1400),
+    "all addresses": ({"endpoints": [{"addresses": [f"10.244.0.{number}"]} for number in range(100, 110)]}, 1900),
+}
+"""What is new in an endpoint slice of a Service that is known, and the bytecodes for the event that tells of it."""
 
 
 class Bytecodes:
@@ -213,12 +221,32 @@ async def test_a_query_costs_no_more_than_its_budget(
 def test_an_object_of_the_first_list_costs_no_more_than_its_budget() -> None:
     event = json.dumps({"type": "ADDED", "object": SLICE})
     lines = [event.replace("web", f"web{number}").replace("10.244.0", f"10.244.{number}") for number in range(QUERIES)]
-    process = Process(metrics=Metrics(), http=HttpListeners())
-    instance = build.build(parse(COREFILE.format(upstream=53), environ={}, plugins=ORDER), process)
-    (plugin,) = [plugin for plugin in instance.plugins if isinstance(plugin, Kubernetes)]
+    store = followed_store()
     bytecodes = Bytecodes()
     with bytecodes.counting():
         events = [read_event(RESOURCES[Kind.SLICE], line.encode()) for line in lines]
-        plugin.store.replace(Kind.SLICE, {one.key: one.item for one in events if one and one.item})
-    assert len(plugin.store.slices("shop", "web7")) == 1
+        store.replace(Kind.SLICE, {one.key: one.item for one in events if one and one.item})
+    assert len(store.slices("shop", "web7")) == 1
     check(bytecodes.count / len(lines), SLICE_BUDGET)
+
+
+def followed_store() -> Store:
+    """An empty store that a server with the Corefile above follows."""
+    process = Process(metrics=Metrics(), http=HttpListeners())
+    instance = build.build(parse(COREFILE.format(upstream=53), environ={}, plugins=ORDER), process)
+    (plugin,) = [plugin for plugin in instance.plugins if isinstance(plugin, Kubernetes)]
+    return plugin.store
+
+
+@pytest.mark.parametrize(("new", "budget"), EVENT_BUDGETS.values(), ids=EVENT_BUDGETS)
+def test_an_event_costs_no_more_than_its_budget(new: dict[str, Any], budget: int) -> None:
+    store = followed_store()
+    bytecodes = Bytecodes()
+    for item in (SLICE, SLICE | new):
+        line = json.dumps({"type": "MODIFIED", "object": item}).encode()
+        bytecodes.count = 0
+        with bytecodes.counting():
+            event = read_event(RESOURCES[Kind.SLICE], line)
+            assert event is not None and event.item is not None
+            store.put(event.item)
+    check(bytecodes.count, budget)
