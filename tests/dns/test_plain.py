@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -66,6 +67,43 @@ def test_anything_else_is_no_plain_reply(change: Callable[[bytes], bytes]) -> No
     reply = pack(ask(flags=Flag.QR)._replace(answer=(RR("www.Example.org.", Type.A, 9, bytes(4)),)))
     assert parse_plain(reply, asked, shape) == (Flag.QR, 9, [bytes(4)])
     assert parse_plain(change(reply), asked, shape) is None
+
+
+def read_reply(name: str, edns: Edns | None, records: list[RR]) -> tuple[int, int, list[bytes]] | None:
+    """What is read of a reply without an OPT record."""
+    query = Message(4711, Flag.RD, question=Question(name, Type.A), edns=edns)
+    wire = pack(query)
+    end = len(wire) - 4 - (11 if edns else 0)
+    shape = Shapes().of(wire, end)
+    assert shape is not None
+    reply = pack(query._replace(flags=Flag.QR, answer=tuple(records), edns=None))
+    return parse_plain(reply, wire[HEADER.size : end + 4], shape)
+
+
+def records(name: str, count: int) -> list[RR]:
+    return [RR(name, Type.A, 9, bytes((192, 0, 2, number))) for number in range(count)]
+
+
+@pytest.mark.parametrize("count", [2, 28])
+def test_records_of_one_set_are_plain(count: int) -> None:
+    some = records("www.example.org.", count)
+    assert read_reply("www.example.org.", None, some) == (Flag.QR, 9, [record.rdata for record in some])
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+@pytest.mark.parametrize(
+    "change", [{"ttl": 8}, {"type": Type.TXT}, {"cls": 3}, {"rdata": bytes(5)}, {"name": "web.example.org."}], ids=str
+)
+def test_records_of_which_one_differs_are_not(change: dict[str, Any], at: int) -> None:
+    some = records("www.example.org.", 3)
+    some[at] = some[at]._replace(**change)
+    assert read_reply("www.example.org.", None, some) is None
+
+
+@pytest.mark.parametrize(("edns", "is_plain"), [(None, True), (Edns(512), False), (Edns(1232), True)])
+def test_a_reply_that_fits_must_do_so_with_the_client_s_opt_record(edns: Edns | None, is_plain: bool) -> None:
+    name = "host.www.example.org."
+    assert (read_reply(name, edns, records(name, 29)) is not None) is is_plain  # 502 octets
 
 
 def test_shapes_are_bounded() -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import random
 import re
+import socket
 from collections.abc import Callable, Sequence
 
 import pytest
 
 from pydns.address import Address
-from pydns.dns.message import Message, Question, pack
+from pydns.dns.message import Message, Question, pack, parse
 from pydns.dns.types import Flag, Type
 from pydns.turn import TURN
 from pydns.upstream import udp
@@ -180,6 +181,29 @@ async def test_a_closed_udp_port_is_known_to_every_query_of_a_turn(way: str, mon
         asking = [upstream.ask(pack(QUERY), QUESTION, "udp", 512) for _ in range(70)]
     failures = await asyncio.gather(*asking, return_exceptions=True)
     assert [str(failure).partition(": ")[2] for failure in failures] == ["read: connection refused"] * 70
+
+
+@pytest.mark.parametrize("way", ["batches", "singly"])
+async def test_queries_that_leave_after_a_port_was_opened_are_answered(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel tells them of what an earlier one has met."""
+    if way == "singly":
+        monkeypatch.setattr(udp, "shared_batch", lambda _: None)
+    address = closed_address()
+    upstream = client_of(address, max_idle=1)
+    asking = [upstream.ask(pack(QUERY), QUESTION, "udp", 512)]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(address)
+        with TURN:
+            asking += [upstream.ask(pack(QUERY), QUESTION, "udp", 512) for _ in range(3)]
+        for _ in range(3):
+            query, peer = server.recvfrom(512, socket.MSG_DONTWAIT)
+            server.sendto(pack(reply_to(parse(query))), peer)
+        failure, *replies = await asyncio.gather(*asking, return_exceptions=True)
+    upstream.close()
+    assert str(failure).endswith("read: connection refused")
+    assert [isinstance(reply, Message) for reply in replies] == [True] * 3
 
 
 @pytest.mark.parametrize("way", ["batches", "singly"])
