@@ -56,7 +56,7 @@ class Burst:
                 run, begin, end = await one_burst(setting, contestant, path)
                 took = run.latencies((begin - run.started) * 1000, (end - run.started) * 1000)
                 found.setdefault(contestant, []).append(quantile(took, 0.99))
-                finding.faults += [f"{contestant.name}: {fault}" for fault in pace.faults(run, asked)]
+                finding.blame(contestant.name, contestant is not OURS_FREE, pace.faults(run, asked))
                 setting.say(f"{contestant.name}, burst {turn}: {end - begin - AFTER:.2f} s, {pace.told(run)}")
         finding.figures.append(Figure(DURING, found[OURS_FREE], theirs=found[REFERENCE_FREE], unit="ms"))
         return finding

@@ -91,7 +91,7 @@ class Changes:
 
 def conclude(ours: Sequence[float], theirs: Sequence[float]) -> Finding:
     """Milliseconds as figures."""
-    finding = Finding()
+    finding = Finding(samples={OURS_FREE.name: list(ours), REFERENCE_FREE.name: list(theirs)})
     for what, share in QUANTILES.items():
         pair = [quantile(sorted(values), share) for values in (ours, theirs)]
         finding.figures.append(Figure(what, pair[:1], theirs=pair[1:], unit="ms"))

@@ -42,6 +42,15 @@ CLUSTER = """\
 """
 """kubeadm's Corefile without what needs a network: forward and loop, and the lameduck time."""
 
+CACHED = CLUSTER.replace(
+    """cache 30 {
+        disable success cluster.local
+        disable denial cluster.local
+    }""",
+    "cache 30",
+)
+"""The same with the cluster's own names in the *cache* plugin, as kubeadm's Corefile of before had it."""
+
 FORWARD = """\
 .:{port} {{
     {more}
@@ -112,13 +121,20 @@ class Contestant:
     more: str = ""
     optional: bool = True
     answers: bool = True
+    environment: tuple[tuple[str, str], ...] = ()
 
+
+PACKET_CACHE = "PYDNS_PACKET_CACHE"
+"""An environment variable of pydns: with 0, it remembers no whole replies."""
 
 SUBJECT = "subject"
 """In place of a program: the server that the command line names."""
 
 OURS = Contestant(SUBJECT, SUBJECT, (RATE, PER_CPU), optional=False)
 OURS_FREE = Contestant(SUBJECT, SUBJECT, cores=machine.cores, optional=False)
+OURS_BARE = Contestant(
+    f"{SUBJECT}, each reply made anew", SUBJECT, (RATE, PER_CPU), optional=False, environment=((PACKET_CACHE, "0"),)
+)
 OURS_TWICE = Contestant(f"{SUBJECT}, multisocket 2", SUBJECT, cores=machine.two_cores, more="multisocket 2")
 REFERENCE = Contestant(COREDNS, "coredns", (PER_CPU, RATE), optional=False)
 REFERENCE_FREE = Contestant(COREDNS, "coredns", cores=machine.cores, optional=False)
@@ -152,7 +168,7 @@ async def started(
     folder.mkdir()
     try:
         words = await _command(contestant, program, corefile, place, folder, port)
-        async with running(words, contestant.cores(), folder / "log") as process:
+        async with running(words, contestant.cores(), folder / "log", dict(contestant.environment)) as process:
             first = ready if contestant.answers else [ECHOED]
             await asyncio.to_thread(asking.until_right, port, first, process.check)
             yield Server(contestant, port, process)

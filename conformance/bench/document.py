@@ -10,13 +10,13 @@ from typing import Any
 from conformance.bench.contestants import SUBJECT
 from conformance.bench.finding import Result, Row
 
-SCHEMA = 1
+SCHEMA = 2
 
 Document = dict[str, Any]
 
 
 def document(results: Sequence[Result], about: Mapping[str, Any]) -> Document:
-    """`about` is when, where and with what was measured: date, machine, versions, options, API, subject."""
+    """`about` is when, where and with what was measured (`about.facts`)."""
     return {"schema": SCHEMA, **about, "lines": [_line(result, about["subject"]) for result in results]}
 
 
@@ -29,8 +29,11 @@ def _line(result: Result, subject: str) -> Document:
         "faults": [named(text, subject) for text in finding.faults],
         "remarks": [named(text, subject) for text in finding.remarks],
         "seconds": round(result.seconds, 1),
+        "their_faults": finding.their_faults,
         "others": finding.others,
+        "others_are": finding.others_are,
         "curves": {named(name, subject): points for name, points in finding.curves.items()},
+        "samples": {named(name, subject): [_number(one) for one in values] for name, values in finding.samples.items()},
         "figures": [_figure(row, subject) for row in result.rows],
     }
 
@@ -46,10 +49,10 @@ def _figure(row: Row, subject: str) -> Document:
         "value": _number(figure.value),
         "their_value": _number(figure.their_value),
         "ratio": _number(figure.ratio),
-        "floors": [
-            {"bound": floor.bound, "at_most": floor.at_most, "absolute": floor.absolute} for floor in row.floors
+        "bounds": [
+            {"limit": bound.limit, "at_most": bound.at_most, "absolute": bound.absolute} for bound in row.bounds
         ],
-        "bounds": row.bounds,
+        "bounds_text": row.bounds_text,
         "mark": row.mark,
         "left_out": figure.left_out,
     }

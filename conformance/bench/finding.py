@@ -1,4 +1,4 @@
-"""What was measured: figures with a value for each round, the floors they are held to, and what became of a line.
+"""What was measured: figures with a value for each round, the bounds they are held to, and what became of a line.
 
 The ratio of a figure is the median of ours over the median of theirs. Pure; knows neither servers nor how a figure is
 made, printed or drawn.
@@ -16,16 +16,17 @@ TWO_CORES = "CoreDNS on two cores"
 PER_CPU = "queries per CPU-second"
 RATE = "q/s"
 
-PASS, FAIL, FAULT, LEFT_OUT = "pass", "FAIL", "fault", "left out"
-"""What became of a figure: at its floors, below one, its line failed, not measured. Without a floor it has no mark."""
+PASS, FAIL, FAULT, LEFT_OUT, VOID = "pass", "FAIL", "fault", "left out", "void"
+"""What became of a figure: within its bounds, beyond one, its line failed, not measured, or what it is beside failed,
+so that there is no ratio to judge. Without a bound it has no mark."""
 
 
 @dataclass(frozen=True)
-class Floor:
-    """What a figure must reach: its ratio to theirs, or (`absolute`) its own value, at least or at most `bound`."""
+class Bound:
+    """What a figure must reach: its ratio to theirs, or (`absolute`) its own value, at least or at most `limit`."""
 
     what: str
-    bound: float
+    limit: float
     beside: str = COREDNS
     at_most: bool = False
     absolute: bool = False
@@ -33,12 +34,12 @@ class Floor:
     def met(self, figure: Figure) -> bool:
         """A figure that there is none of (NaN) meets nothing."""
         value = figure.value if self.absolute else figure.ratio
-        return value <= self.bound if self.at_most else value >= self.bound
+        return value <= self.limit if self.at_most else value >= self.limit
 
     def text(self, unit: str) -> str:
         """`≥ 5` for a ratio, `≤ 150 MB` for a value."""
         sign = "≤" if self.at_most else "≥"
-        return f"{sign} {self.bound:g}{f' {unit}'.rstrip() if self.absolute else ''}"
+        return f"{sign} {self.limit:g}{f' {unit}'.rstrip() if self.absolute else ''}"
 
 
 @dataclass(frozen=True)
@@ -75,31 +76,44 @@ class Figure:
 class Finding:
     """All that one line found. A fault fails the line whatever its figures; a remark is for the reader.
 
-    `curves` are latencies by server: (share of the answers that came within, milliseconds). `left_out` says why nothing
-    was measured. `others` is how many cores other processes used meanwhile, where that was looked at.
+    `their_faults` are those of a server beside, by its name: they fail nothing, but ratios to it are void.
+    `curves` are latencies by server: (share of the answers that came within, milliseconds); `samples` are the values
+    that a figure was made of, by server, in order of time. `left_out` says why nothing was measured. `others` is how
+    many cores other processes used meanwhile, where that was looked at, and `others_are` which of them belong to the
+    line.
     """
 
     figures: list[Figure] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    their_faults: dict[str, list[str]] = field(default_factory=dict)
     curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+    samples: dict[str, list[float]] = field(default_factory=dict)
     left_out: str = ""
     others: float | None = None
+    others_are: str = ""
+
+    def blame(self, name: str, theirs: bool, faults: Sequence[str]) -> None:
+        """Keeps the faults of a server: of one beside it (`theirs`), or of the one under test."""
+        if not theirs:
+            self.faults += [f"{name}: {fault}" for fault in faults]
+        elif faults:
+            self.their_faults.setdefault(name, []).extend(faults)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One figure with its floors; `mark` is `PASS`, `FAIL`, `FAULT`, `LEFT_OUT` or empty."""
+    """One figure with its bounds; `mark` is `PASS`, `FAIL`, `FAULT`, `LEFT_OUT`, `VOID` or empty."""
 
     line: str
     figure: Figure
-    floors: Sequence[Floor]
+    bounds: Sequence[Bound]
     mark: str
 
     @property
-    def bounds(self) -> str:
-        """All floors as text."""
-        return ", ".join(floor.text(self.figure.unit) for floor in self.floors)
+    def bounds_text(self) -> str:
+        """All bounds as text."""
+        return ", ".join(bound.text(self.figure.unit) for bound in self.bounds)
 
 
 @dataclass(frozen=True)
@@ -107,7 +121,7 @@ class Result:
     """A line of the table of lines with what it found and how long that took (seconds)."""
 
     line: str
-    floors: Sequence[Floor]
+    bounds: Sequence[Bound]
     finding: Finding
     seconds: float = 0.0
 
@@ -122,15 +136,18 @@ class Result:
         return not self.finding.faults and all(row.mark != FAIL for row in self.rows)
 
     def _row(self, figure: Figure) -> Row:
-        floors = [floor for floor in self.floors if (floor.what, floor.beside) == (figure.what, figure.beside)]
-        return Row(self.line, figure, floors, self._mark(figure, floors))
+        bounds = [bound for bound in self.bounds if (bound.what, bound.beside) == (figure.what, figure.beside)]
+        return Row(self.line, figure, bounds, self._mark(figure, bounds))
 
-    def _mark(self, figure: Figure, floors: Sequence[Floor]) -> str:
+    def _mark(self, figure: Figure, bounds: Sequence[Bound]) -> str:
         if figure.left_out:
             return LEFT_OUT
         if self.finding.faults:
             return FAULT
-        return (PASS if all(floor.met(figure) for floor in floors) else FAIL) if floors else ""
+        if not bounds:
+            return ""
+        judged = [bound for bound in bounds if bound.absolute or figure.beside not in self.finding.their_faults]
+        return (PASS if all(bound.met(figure) for bound in judged) else FAIL) if judged else VOID
 
 
 def slope(points: Mapping[int, float]) -> float:

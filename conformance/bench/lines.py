@@ -1,4 +1,4 @@
-"""Every line of the benchmark: its name, the size of the cluster, how it is measured, and its floors.
+"""Every line of the benchmark: its name, the size of the cluster, how it is measured, and its bounds.
 
 A line is found here, how its figures are made in the file that its way comes from.
 """
@@ -11,11 +11,22 @@ from dataclasses import dataclass
 from conformance.bench import burst, growth, questions
 from conformance.bench.burst import Burst
 from conformance.bench.changes import Changes, service_created, slice_changed
-from conformance.bench.contestants import ECHO, FORWARD, OURS, OURS_TWICE, PEERS, REFERENCE, REFERENCE_TWO
-from conformance.bench.finding import COREDNS, PER_CPU, RATE, TWO_CORES, Floor
+from conformance.bench.contestants import (
+    CACHED,
+    ECHO,
+    FORWARD,
+    OURS,
+    OURS_BARE,
+    OURS_TWICE,
+    PEERS,
+    REFERENCE,
+    REFERENCE_TWO,
+)
+from conformance.bench.finding import COREDNS, PER_CPU, RATE, TWO_CORES, Bound
 from conformance.bench.growth import Growth
 from conformance.bench.load import AFTER_LOAD, Load
 from conformance.bench.pace import QUANTILES, Latency
+from conformance.bench.questions import Ask
 from conformance.bench.setting import Way
 from conformance.bench.start import MEMORY, START, Start
 
@@ -26,38 +37,55 @@ SPREAD = 0.9
 """Share of one process's queries per CPU-second that two of them must reach. On two cores, of which the load needs one
 as well, only this shows that work spreads at no cost; with cores to spare, q/s grow by as much."""
 
+FEW = 2
+"""Rounds of a line that is there for comparison, without a bound."""
+
 SIZES = (SMALL, USUAL, LARGE, HUGE)
 
 
 @dataclass(frozen=True)
 class Line:
-    """`services` is the least size of the cluster; lines run in this order. `quick`: in a quick run, too."""
+    """`services` is the least size of the cluster; lines run in this order. `quick`: in a quick run, too.
+
+    `subject` is the only server that it is for, where it is not for any.
+    """
 
     name: str
     services: int
     way: Way
-    floors: Sequence[Floor] = ()
+    bounds: Sequence[Bound] = ()
     quick: bool = False
+    subject: str = ""
 
 
-def faster(ratio: float) -> list[Floor]:
+def faster(ratio: float) -> list[Bound]:
     """Queries per CPU-second beside CoreDNS; one process serves more q/s than CoreDNS on two cores."""
-    return [Floor(PER_CPU, ratio), Floor(RATE, 1, TWO_CORES)]
+    return [Bound(PER_CPU, ratio), Bound(RATE, 1, TWO_CORES)]
 
 
-def beside(name: str, ratio: float) -> Floor:
+def beside(name: str, ratio: float) -> Bound:
     """Queries per CPU-second beside another server."""
-    return Floor(PER_CPU, ratio, name)
+    return Bound(PER_CPU, ratio, name)
 
 
-def below(what: str, ratio: float) -> Floor:
+def below(what: str, ratio: float) -> Bound:
     """At most `ratio` of CoreDNS's."""
-    return Floor(what, ratio, at_most=True)
+    return Bound(what, ratio, at_most=True)
 
 
-def within(what: str, value: float, beside: str = COREDNS) -> Floor:
+def within(what: str, value: float, beside: str = COREDNS) -> Bound:
     """At most this, whatever CoreDNS's."""
-    return Floor(what, value, beside, at_most=True, absolute=True)
+    return Bound(what, value, beside, at_most=True, absolute=True)
+
+
+def bare(ask: Ask) -> Load:
+    """The server under test makes each reply anew, as CoreDNS does with kubeadm's Corefile."""
+    return Load(ask, (REFERENCE,), OURS_BARE, rounds=FEW)
+
+
+def cached(ask: Ask) -> Load:
+    """Both servers remember the cluster's answers."""
+    return Load(ask, (REFERENCE,), corefile=CACHED, rounds=FEW)
 
 
 LATENCY = [below(what, 1) for what in QUANTILES]
@@ -76,8 +104,12 @@ LINES = (
     Line("NXDOMAIN, every name new", USUAL, Load(questions.new_misses, once=True), faster(2), quick=True),
     Line("mix", USUAL, Load(questions.mix, grows=True), faster(4), quick=True),
     Line("mix over TCP, 50 connections", USUAL, Load(questions.mix, transport="tcp"), faster(3)),
+    Line("one ClusterIP name, no packet cache", USUAL, bare(questions.one_name), subject="pydns"),
+    Line("mix, no packet cache", USUAL, bare(questions.mix), subject="pydns"),
+    Line("one ClusterIP name, cluster.local in the cache plugin", USUAL, cached(questions.one_name)),
+    Line("mix, cluster.local in the cache plugin", USUAL, cached(questions.mix)),
     Line("multisocket 2, the mix", USUAL, Load(questions.mix, (OURS, REFERENCE_TWO), OURS_TWICE),
-         [Floor(RATE, 1, TWO_CORES), beside(OURS.name, SPREAD)]),
+         [Bound(RATE, 1, TWO_CORES), beside(OURS.name, SPREAD)]),
     Line("forwarded, in the cache", USUAL, Load(questions.forwarded, FORWARDERS, corefile=FORWARD,
                                                 needs=("dnsperf", "cc")), [*faster(2), beside("unbound", 0.4)]),
     Line("forwarded, every name new", USUAL, Load(questions.forwarded_new, FORWARDERS, corefile=FORWARD, once=True,
@@ -96,7 +128,7 @@ LINES = (
     Line("mix, 50,000 Services", HUGE, Load(questions.mix, (REFERENCE,), grows=True)),
     Line("start, 50,000 Services", HUGE, Start(HUGE, rounds=3)),
     Line("growth, 100 to 50,000 Services", HUGE, Growth(SIZES), [
-        Floor(growth.SPEED_LEFT, 0.8, "", absolute=True),
+        Bound(growth.SPEED_LEFT, 0.8, "", absolute=True),
         within(growth.MEMORY_BEND, 1.3), within(growth.CPU_BEND, 1.3),
         below(growth.START_SLOPE, 1), below(growth.START_BEND, 1)]),
 )  # fmt: skip

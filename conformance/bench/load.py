@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 
 from conformance.bench import asking, dnsperf, questions, writer
-from conformance.bench.contestants import CLUSTER, OURS, REFERENCE, REFERENCE_TWO, Contestant, Server
+from conformance.bench.contestants import CLUSTER, FORWARD, OURS, REFERENCE, REFERENCE_TWO, Contestant, Server
 from conformance.bench.dnsperf import Run
 from conformance.bench.finding import PER_CPU, RATE, Figure, Finding
 from conformance.bench.processes import BenchError
@@ -49,7 +49,7 @@ class Load:
     """What is asked, of whom and how. `once`: each name is asked once, so that each turn has names of its own.
 
     `changes` are EndpointSlices that change each second meanwhile; `memory` is looked at after the rounds.
-    `grows`: what is found belongs to the line on growth.
+    `rounds` are so many where not the options' number. `grows`: what is found belongs to the line on growth.
     """
 
     ask: Ask
@@ -59,6 +59,7 @@ class Load:
     transport: str = "udp"
     once: bool = False
     changes: float = 0
+    rounds: int = 0
     memory: bool = False
     grows: bool = False
     needs: Sequence[str] = dnsperf.NEEDS
@@ -67,10 +68,22 @@ class Load:
         """The server under test first; a quick run has only one beside it."""
         return [self.ours, *(self.beside[:1] if options.quick else self.beside)]
 
+    def turns(self, options: Options) -> int:
+        """Counted rounds."""
+        return self.rounds or options.rounds
+
+    @property
+    def others_are(self) -> str:
+        """Which other processes belong to the line."""
+        if self.changes:
+            return "the Kubernetes API and what changes it"
+        return "the server that is forwarded to" if self.corefile == FORWARD else ""
+
     def seconds(self, options: Options) -> float:
         count = len(self.contestants(options))
         return (
-            count * (0.5 + _warm_up(options) + OVERHEAD + options.rounds * (options.seconds + OVERHEAD)) + 3 * self.once
+            count * (0.5 + _warm_up(options) + OVERHEAD + self.turns(options) * (options.seconds + OVERHEAD))
+            + 3 * self.once
         )
 
     async def run(self, setting: Setting) -> Finding:
@@ -79,7 +92,7 @@ class Load:
         if rounds.finding.left_out:
             return rounds.finding
         async with self._changing(setting, rounds):
-            for turn in range(setting.options.rounds + 1):
+            for turn in range(self.turns(setting.options) + 1):
                 await rounds.play(turn)
         rounds.conclude()
         return rounds.finding
@@ -133,7 +146,7 @@ class Rounds:
 
     def _ready(self, sample: Sequence[Asked]) -> Sequence[Asked]:
         """What a server must answer before it is measured."""
-        return questions.synced(self.setting.api.services) if self.load.corefile == CLUSTER else sample[:3]
+        return questions.synced(self.setting.api.services) if self.load.corefile != FORWARD else sample[:3]
 
     def _sample(self) -> list[Asked]:
         asked = self.load.ask(self.setting.api.services, CHECK_TURN)
@@ -151,7 +164,7 @@ class Rounds:
         if contestant.optional and contestant is not self.load.ours:
             self.away.setdefault(contestant, fault)
         else:
-            self.finding.faults.append(f"{contestant.name}: {fault}")
+            self.finding.blame(contestant.name, contestant is not self.load.ours, [fault])
 
     async def play(self, turn: int) -> None:
         """One run with each server; turn 0 warms up and is not counted."""
@@ -197,6 +210,7 @@ class Rounds:
         for contestant, runs in self.runs.items():
             self.finding.remarks += [f"{contestant.name}: {remark}" for remark in remarks(runs, contestant)]
         self.finding.others = median(run.others for runs in self.runs.values() for run in runs)
+        self.finding.others_are = self.load.others_are
         if self.load.grows and ours is OURS:
             self.setting.note(PER_CPU, median(run.per_cpu_second for run in self.runs[ours]))
 

@@ -12,6 +12,7 @@ PACKAGES = {
     "cc": "gcc libc6-dev",
     "dnsmasq": "dnsmasq-base",
     "dnsperf": "dnsperf",
+    "openssl": "openssl",
     "taskset": "util-linux",
     "unbound": "unbound",
 }
@@ -52,6 +53,13 @@ def generator_core() -> tuple[int, ...]:
     return (cores()[:3][-1],)
 
 
+def pinning() -> str:
+    """What is wrong with who gets which core; empty where nothing is."""
+    if program("taskset") is None:
+        return "no taskset: servers and load ran on any core"
+    return "one core alone: servers and load shared it" if len(cores()) == 1 else ""
+
+
 def busy_seconds() -> float:
     """Seconds that the cores of this machine spent on anything so far, all cores together (proc(5), /proc/stat)."""
     user, nice, system, _, _, interrupt, soft, steal, *_ = (
@@ -63,7 +71,9 @@ def busy_seconds() -> float:
 def facts() -> dict[str, str | int]:
     """What a reader must know of the machine to compare."""
     return {
-        "cpu": _cpu_model(),
+        "cpu": _cpu("model name") or platform.machine(),
+        "family_model": f"{_cpu('cpu family')}/{_cpu('model')}",
+        "virtual": "hypervisor" in _cpu("flags").split(),
         "cores": len(cores()),
         "memory_mb": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 1_000_000,
         "kernel": platform.release(),
@@ -71,9 +81,10 @@ def facts() -> dict[str, str | int]:
     }
 
 
-def _cpu_model() -> str:
+def _cpu(field: str) -> str:
+    """What /proc/cpuinfo says of the first core; empty where it says nothing."""
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         name, _, value = line.partition(":")
-        if name.strip() == "model name":
+        if name.strip() == field:
             return value.strip()
-    return platform.machine()
+    return ""

@@ -135,7 +135,7 @@ class Latency:
                 pace = await run(setting, server, path, self.rate, setting.options.seconds)
                 paces.setdefault(server.contestant, []).append(pace)
                 right = asked if server.contestant.answers else [ECHOED]
-                finding.faults += [f"{server.contestant.name}: {fault}" for fault in faults(pace, right)]
+                finding.blame(server.contestant.name, server.contestant is not OURS, faults(pace, right))
                 setting.say(f"{server.contestant.name}, round {turn}: {told(pace)}")
         conclude(finding, paces)
         return finding

@@ -1,4 +1,4 @@
-"""A run as one picture: ratios as bars with floors as marks, latencies as curves. Pure; reads a `document`."""
+"""A run as one picture: ratios as bars with bounds as marks, latencies as curves. Pure; reads a `document`."""
 
 from __future__ import annotations
 
@@ -8,25 +8,28 @@ from typing import Any
 from xml.etree import ElementTree
 
 from conformance.bench.document import Document
-from conformance.bench.finding import COREDNS, FAIL, FAULT, PASS, PER_CPU
+from conformance.bench.finding import COREDNS, FAIL, FAULT, LEFT_OUT, PASS, PER_CPU, TWO_CORES, VOID
 from conformance.bench.start import MEMORY
-from conformance.bench.table import number, ratio
-from conformance.report.picture import MARGIN, WIDTH, Sheet
+from conformance.bench.table import beside, met, number, ratio
+from conformance.report.picture import WIDTH, Sheet
 
 STYLE = """
-.grid { stroke: #d5dbe1; } .floor { stroke: #16202c; stroke-width: 2; } .curve { fill: none; stroke-width: 2; }
+.grid { stroke: #d5dbe1; } .bound { stroke: #16202c; stroke-width: 2; } .curve { fill: none; stroke-width: 2; }
 .good { fill: #2459c8; } .bad { fill: #cf3a30; } .plain { fill: #8fa3b8; } .centre { text-anchor: middle; }
 .small { font-size: 11px; } .c0 { stroke: #2459c8; } .c1 { stroke: #c2570c; }
 @media (prefers-color-scheme: dark) {
-  .grid { stroke: #2c3743; } .floor { stroke: #e6ebf1; } .good { fill: #7aa7ff; } .bad { fill: #ff7b70; }
+  .grid { stroke: #2c3743; } .bound { stroke: #e6ebf1; } .good { fill: #7aa7ff; } .bad { fill: #ff7b70; }
   .c0 { stroke: #7aa7ff; } .c1 { stroke: #ffa45c; }
 }
 """
 SHORT = {PER_CPU: "per CPU-s", MEMORY: "memory"}
-COLOURS = {PASS: "good", FAIL: "bad", FAULT: "bad", "": "plain"}
+COLOURS = {PASS: "good", FAIL: "bad", FAULT: "bad", VOID: "plain", LEFT_OUT: "plain", "": "plain"}
 
 LEFT = 400
 """Where bars begin; names stand before them."""
+
+VALUES = 660
+"""Where the marks of figures stand that are no bars."""
 
 RIGHT = 90
 """Room for the numbers behind the bars."""
@@ -64,30 +67,57 @@ def draw(found: Document) -> str:
     machine = found["machine"]
     drawing.text(0, f"{found['date'][:10]}; {machine['cpu']}, {machine['cores']} cores; "
                     f"{', '.join(found['versions'].values())}", "soft")  # fmt: skip
+    drawing.y += 18
+    drawing.text(0, met(found).replace("*", ""), "soft")
     more, less = _figures(found, at_most=False), _figures(found, at_most=True)
     _bars(drawing, "Queries per CPU-second and q/s, as ratios: more is better", more)
     _bars(drawing, "Memory, start, changes, latency, as ratios: less is better", less)
-    _charts(drawing, [line for line in found["lines"] if line["curves"]])
+    _values(drawing, [named for named in _named(found) if any(bound["absolute"] for bound in named[1]["bounds"])])
+    _charts(drawing, [line for line in found["lines"] if line["curves"]], found["subject"])
     return drawing.finish()
 
 
-def _figures(found: Document, at_most: bool) -> list[Named]:
-    """The figures with a floor for their ratio of this direction, each named by its line."""
+def _named(found: Document) -> list[Named]:
+    """All figures, each named by its line."""
     return [
-        (f"{line['line']}: {_what(figure)}", figure)
-        for line in found["lines"]
-        for figure in line["figures"]
+        (f"{line['line']}: {_what(found, figure)}", figure) for line in found["lines"] for figure in line["figures"]
+    ]
+
+
+def _figures(found: Document, at_most: bool) -> list[Named]:
+    """The figures with a bound for their ratio of this direction."""
+    return [
+        (name, figure)
+        for name, figure in _named(found)
         if figure["ratio"] is not None and any(_bounds(figure, at_most))
     ]
 
 
-def _what(figure: Figure) -> str:
+def _what(found: Document, figure: Figure) -> str:
     what: str = SHORT.get(figure["what"]) or figure["what"]
-    return what if figure["beside"] == COREDNS else f"{what} : {figure['beside']}"
+    if figure["beside"] == TWO_CORES:
+        return f"{what} : {COREDNS}, 2 cores"
+    return what if figure["beside"] in (COREDNS, "") else f"{what} : {beside(found, figure)}"
+
+
+def _values(drawing: Drawing, figures: Sequence[Named]) -> None:
+    """Figures that have a bound of their own, whatever those of CoreDNS: they are no bars of one scale."""
+    if not figures:
+        return
+    drawing.y += 34
+    drawing.text(0, "Bounds of a figure itself", "head")
+    drawing.text(WIDTH, "value, bound", "soft right small")
+    drawing.y += 4
+    for name, figure in figures:
+        drawing.y += ROW
+        drawing.text(VALUES - 30, name, "right small")
+        drawing.box(VALUES - 20, 10, 10, COLOURS[figure["mark"]], -9)
+        value = f"{number(figure['value'])} {figure['unit']}".rstrip()
+        drawing.text(WIDTH, f"{value}, {figure['bounds_text']}", "right small")
 
 
 def _bounds(figure: Figure, at_most: bool) -> list[float]:
-    return [floor["bound"] for floor in figure["floors"] if floor["at_most"] is at_most and not floor["absolute"]]
+    return [bound["limit"] for bound in figure["bounds"] if bound["at_most"] is at_most and not bound["absolute"]]
 
 
 def _bars(drawing: Drawing, title: str, figures: Sequence[Named]) -> None:
@@ -95,9 +125,9 @@ def _bars(drawing: Drawing, title: str, figures: Sequence[Named]) -> None:
         return
     drawing.y += 34
     drawing.text(0, title, "head")
-    drawing.text(WIDTH, "ratio (mark: floor)", "soft right small")
+    drawing.text(WIDTH, "ratio (mark: bound)", "soft right small")
     drawing.y += 4
-    largest = max(max(figure["ratio"], *(floor["bound"] for floor in figure["floors"] if not floor["absolute"]))
+    largest = max(max(figure["ratio"], *(bound["limit"] for bound in figure["bounds"] if not bound["absolute"]))
                   for _, figure in figures)  # fmt: skip
     scale = (WIDTH - LEFT - RIGHT) / largest
     drawing.line([(LEFT + scale, 2), (LEFT + scale, ROW * len(figures) + 4)], "grid")
@@ -110,11 +140,11 @@ def _bar(drawing: Drawing, name: str, figure: Figure, scale: float) -> None:
     drawing.text(LEFT - 10, name, "right small")
     drawing.box(LEFT, max(1.0, figure["ratio"] * scale), 10, COLOURS[figure["mark"]], -9)
     for bound in (*_bounds(figure, True), *_bounds(figure, False)):
-        drawing.line([(LEFT + bound * scale, -12), (LEFT + bound * scale, 4)], "floor")
+        drawing.line([(LEFT + bound * scale, -12), (LEFT + bound * scale, 4)], "bound")
     drawing.text(WIDTH, f"{ratio(figure['ratio'])}", "right small")
 
 
-def _charts(drawing: Drawing, lines: Sequence[Figure]) -> None:
+def _charts(drawing: Drawing, lines: Sequence[Figure], subject: str) -> None:
     """Charts of curves, two beside each other."""
     if not lines:
         return
@@ -124,9 +154,17 @@ def _charts(drawing: Drawing, lines: Sequence[Figure]) -> None:
     width, height = CHART
     for place, line in enumerate(lines):
         if place and place % 2 == 0:
-            drawing.y += height + 60
+            drawing.y += height + 76
         _chart(drawing, place % 2 * (WIDTH - width), line)
-    drawing.y += height + 30
+        drawing.text(place % 2 * (WIDTH - width) + 40, slower(line["curves"], subject), "small soft", height + 34)
+    drawing.y += height + 34
+
+
+def slower(curves: Mapping[str, Sequence[tuple[float, float]]], subject: str) -> str:
+    """Where the curve of the server under test is above CoreDNS's; empty where nowhere."""
+    mine, theirs = dict(curves.get(subject, ())), dict(curves.get(COREDNS, ()))
+    shares = [share for share, took in mine.items() if share in theirs and took > theirs[share]]
+    return f"{subject} is slower at {', '.join(f'{share * 100:g}%' for share in shares)}" if shares else ""
 
 
 def _chart(drawing: Drawing, left: float, line: Figure) -> None:
@@ -149,5 +187,5 @@ def _chart(drawing: Drawing, left: float, line: Figure) -> None:
         drawing.text(across(share), f"{share:.1%}".replace(".0%", "%"), "centre small soft", height + 16)
     for place, (name, curve) in enumerate(line["curves"].items()):
         drawing.line([(across(share), down(took)) for share, took in curve], f"curve c{place}")
-        drawing.box(left + CHART[0] - 130, 10, 10, f"s{place}", place * 16 - 22 + MARGIN)
-        drawing.text(left + CHART[0] - 115, name, "small", place * 16 - 13 + MARGIN)
+        drawing.box(left + CHART[0] - 160 + 80 * place, 10, 10, f"s{place}", -17)
+        drawing.text(left + CHART[0] - 145 + 80 * place, name, "small", -8)

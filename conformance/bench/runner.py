@@ -38,6 +38,7 @@ def estimate(lines: Sequence[Line], options: Options) -> float:
 
 async def run(lines: Sequence[Line], options: Options, real_api: bool) -> list[Result]:
     """All lines. Raises `BenchError`, `ClusterError`, `FileNotFoundError` where nothing can be run."""
+    check(lines, options, real_api)
     say(f"starting the Kubernetes API; about {minutes(API_START + estimate(lines, options))} in all")
     results = []
     async with _setting(options, real_api) as setting:
@@ -46,6 +47,24 @@ async def run(lines: Sequence[Line], options: Options, real_api: bool) -> list[R
             say(f"[{number + 1}/{len(lines)}, about {minutes(left)} left] {line.name}")
             results.append(await _measure(setting, line))
     return results
+
+
+def check(lines: Sequence[Line], options: Options, real_api: bool) -> None:
+    """Tells which lines will be left out. Raises `BenchError` where that is all, or what the API needs is missing."""
+    if real_api and (lacking := machine.missing(["openssl"])):
+        raise BenchError(f"{lacking}, which makes the keys of kube-apiserver; --api fake needs none")
+    out = [(line.name, reason) for line in lines if (reason := lacking_for(line, options))]
+    if len(out) == len(lines):
+        raise BenchError("; ".join(dict.fromkeys(reason for _, reason in out)))
+    for name, reason in out:
+        say(f"left out: {name}: {reason}")
+
+
+def lacking_for(line: Line, options: Options) -> str:
+    """Why a line cannot be measured here; empty where it can."""
+    if line.subject not in ("", options.subject):
+        return f"a line of {line.subject} alone"
+    return machine.missing(line.way.needs)
 
 
 @asynccontextmanager
@@ -62,7 +81,7 @@ async def _setting(options: Options, real_api: bool) -> AsyncIterator[Setting]:
 async def _measure(setting: Setting, line: Line) -> Result:
     """One line; what it cannot do is a fault of it, what the machine lacks leaves it out."""
     began = time.monotonic()
-    if lacking := machine.missing(line.way.needs):
+    if lacking := lacking_for(line, setting.options):
         finding = Finding(left_out=lacking)
     else:
         try:
@@ -71,7 +90,7 @@ async def _measure(setting: Setting, line: Line) -> Result:
         except (BenchError, ClusterError) as error:
             finding = Finding(faults=[str(error).strip()])
             await setting.only([], "")
-    result = Result(line.name, line.floors, finding, time.monotonic() - began)
+    result = Result(line.name, line.bounds, finding, time.monotonic() - began)
     for text in (*finding.faults, *filter(None, [finding.left_out])):
         setting.say(f"{text}  ← !")
     return result

@@ -27,7 +27,7 @@ class Options:
 
     subject: str = "pydns"
     rounds: int = 5
-    seconds: float = 4.0
+    seconds: float = 2.0
     quick: bool = False
 
 

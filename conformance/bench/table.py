@@ -6,11 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
+from conformance.bench.contestants import ECHO
 from conformance.bench.document import Document
-from conformance.bench.finding import COREDNS, FAIL, FAULT, LEFT_OUT, PER_CPU, RATE, TWO_CORES
+from conformance.bench.finding import COREDNS, FAIL, FAULT, LEFT_OUT, PASS, PER_CPU, RATE, TWO_CORES, VOID
 
 BUSY = 0.2
 """Cores: what other processes may use without a word."""
+
+IN_LOADS = {(PER_CPU, COREDNS), (RATE, TWO_CORES)}
+"""The figures of a load's row."""
+
+UNTOLD = {(RATE, COREDNS), (PER_CPU, TWO_CORES)}
+"""Figures that say nothing new beside those, unless they have a bound."""
+
+MISSED = {
+    FAIL: "missed", FAULT: "but the line failed", LEFT_OUT: "left out", VOID: "void: what it is beside failed"
+}  # fmt: skip
 
 Cells = Sequence[str]
 
@@ -28,8 +39,8 @@ def ratio(value: float | None) -> str:
 
 
 def terminal(found: Document) -> str:
-    """Every figure with its ratio, floor and mark; then what was left out, failed, or is worth telling."""
-    head = ("line", "figure", found["subject"], "beside", "", "ratio", "floor", "")
+    """Every figure with its ratio, bound and mark; then what was left out, failed, or is worth telling."""
+    head = ("line", "figure", found["subject"], "beside", "", "ratio", "bound", "")
     rows = [head, *_rows(found)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(head))]
     text = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -49,7 +60,7 @@ def _rows(found: Document) -> Iterator[Cells]:
 
 def _figure(figure: Mapping[str, Any]) -> Cells:
     values = (_with_unit(figure, "value"), figure["beside"], _with_unit(figure, "their_value"), ratio(figure["ratio"]))
-    return (figure["what"], *values, figure["bounds"], figure["mark"])
+    return (figure["what"], *values, figure["bounds_text"], figure["mark"])
 
 
 def _with_unit(figure: Mapping[str, Any], which: str) -> str:
@@ -59,39 +70,113 @@ def _with_unit(figure: Mapping[str, Any], which: str) -> str:
 
 
 def _remarks(found: Document) -> Iterator[str]:
+    if found["pinning"]:
+        yield f"note  {found['pinning']}"
     for line in found["lines"]:
         yield from (f"FAIL  {line['line']}: {text}" for text in line["faults"])
-        yield from (f"note  {line['line']}: {text}" for text in line["remarks"])
-        if (line["others"] or 0) > BUSY:
-            yield f"note  {line['line']}: other processes used {line['others']:.1f} cores"
-        if line["left_out"]:
-            yield f"note  {line['line']}: left out: {line['left_out']}"
-        for figure in line["figures"]:
-            if figure["left_out"]:
-                yield f"note  {line['line']}: beside {figure['beside']} left out: {figure['left_out']}"
+        yield from (f"note  {line['line']}: {text}" for text in notes(line))
+
+
+def notes(line: Mapping[str, Any]) -> Iterator[str]:
+    """What a reader must know of a line beside its figures and faults."""
+    for name, faults in line["their_faults"].items():
+        yield f"{name} failed: {'; '.join(faults)}"
+    yield from line["remarks"]
+    if (line["others"] or 0) > BUSY:
+        whose = f", {line['others_are']} among them" if line["others_are"] else ""
+        yield f"other processes used {line['others']:.1f} cores{whose}"
+    if line["left_out"]:
+        yield f"left out: {line['left_out']}"
+    for figure in line["figures"]:
+        if figure["left_out"]:
+            yield f"beside {figure['beside']} left out: {figure['left_out']}"
 
 
 def _summary(found: Document) -> str:
     out = sum(bool(line["left_out"]) for line in found["lines"])
     failed = sum(not line["passed"] for line in found["lines"])
-    passed = len(found["lines"]) - out - failed
-    return f"\n{passed} lines meet their floors, {failed} do not, {out} left out"
+    free = sum(line["passed"] and not line["left_out"] and not any(map(_bounds, line["figures"]))
+               for line in found["lines"])  # fmt: skip
+    within = len(found["lines"]) - out - failed - free
+    return f"\nLines: {within} within bounds, {failed} beyond them or failed, {free} without a bound, {out} left out"
 
 
-def markdown(found: Document) -> str:
-    """The tables of the README: loads in one, all else that has a floor in another; how it was measured above them."""
-    return "\n\n".join(filter(None, (_measured(found), _loads(found), _others(found))))
+def _bounds(figure: Mapping[str, Any]) -> Sequence[Any]:
+    bounds: Sequence[Any] = figure["bounds"]
+    return bounds
+
+
+def headline(found: Document) -> str:
+    """The range of the ratios to CoreDNS that have a bound, and that of the mix."""
+    figures = {line["line"]: _by_place(line).get((PER_CPU, COREDNS)) for line in found["lines"]}
+    ratios = {name: figure["ratio"] for name, figure in figures.items() if figure and figure["ratio"]}
+    bounded = [value for name, value in ratios.items() if (figures[name] or {})["bounds"]]
+    if not bounded:
+        return "not measured"
+    mix = f", {ratio(ratios['mix'])} times for a mix of what Pods ask" if "mix" in ratios else ""
+    return f"{ratio(min(bounded))} to {ratio(max(bounded))} times the queries per CPU-second of CoreDNS{mix}"
+
+
+def markdown(found: Document, since: Sequence[str] = ()) -> str:
+    """What the README shows: how it was measured, a table of loads, one of all else, notes.
+
+    `since` says what has changed since the run.
+    """
+    parts = (_measured(found), met(found), _loads(found), _others(found), _notes(found, since))
+    return "\n\n".join(filter(None, parts))
+
+
+def met(found: Document) -> str:
+    """How many figures are within their bounds, and what became of the others."""
+    marks = [figure["mark"] for line in found["lines"] for figure in line["figures"] if figure["bounds"]]
+    others = [f"{marks.count(mark)} {text}" for mark, text in
+              ((FAIL, "missed"), (FAULT, "of lines that failed"), (VOID, "void"), (LEFT_OUT, "left out"))
+              if mark in marks]  # fmt: skip
+    within = f"**{marks.count(PASS)} of {len(marks)} figures with a bound are within it**"
+    return f"{within}; {', '.join(others) or 'none missed'}."
+
+
+def _notes(found: Document, since: Sequence[str]) -> str:
+    told = [f"{line['line']}: {text}" for line in found["lines"] for text in (*line["faults"], *notes(line))]
+    return "\n".join(f"* {text}" for text in (*since, *told))
 
 
 def _measured(found: Document) -> str:
-    machine, options = found["machine"], found["options"]
+    options = found["options"]
     versions = ", ".join(found["versions"].values())
     api = "a kube-apiserver" if found["api"] == "real" else "a fake API"
     return (
-        f"{found['date'][:10]}, {versions}; {machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']},"
-        f" Python {machine['python']}; {api}, kubeadm's Corefile;"
-        f" medians of {options['rounds']} rounds of {options['seconds']:g} seconds in turns{_busy(found)}."
+        f"{found['date'][:10]}, {_commit(found)}, {versions}; {_machine(found)}; {api}, kubeadm's Corefile without"
+        " *forward*, *loop* and *lameduck* (forwarded: `cache 30` and `forward` alone);"
+        f" medians (least–most) of {options['rounds']} rounds of {options['seconds']:g} seconds in turns"
+        f"{_busy(found)}.{_sharing(found)}"
     )
+
+
+def _commit(found: Document) -> str:
+    code = found["code"]
+    return f"commit {code['commit'][:10] or 'not recorded'}{' with changes' if code['dirty'] else ''}"
+
+
+def _machine(found: Document) -> str:
+    machine = found["machine"]
+    kind = "a virtual machine with" if machine["virtual"] else "with"
+    environment = "".join(f", {name}={value}" for name, value in found["environment"].items())
+    return (
+        f"{machine['cpu']} (family/model {machine['family_model']}), {kind} {machine['cores']} cores,"
+        f" Linux {machine['kernel']}, Python {machine['python']}"
+        f" {'with uvloop ' + found['uvloop'] if found['uvloop'] else 'without uvloop'}{environment},"
+        f" dnsperf {found['dnsperf'] or '–'}"
+    )
+
+
+def _sharing(found: Document) -> str:
+    """Where cores are shared that should not be."""
+    if found["pinning"]:
+        return f" {found['pinning'].capitalize()}."
+    if found["machine"]["cores"] > 2:
+        return ""
+    return " The load shares the second core with CoreDNS on both cores, and with multisocket 2."
 
 
 def _busy(found: Document) -> str:
@@ -101,22 +186,45 @@ def _busy(found: Document) -> str:
     return f", while other processes used {middle:.1f} of the cores" if middle > BUSY else ""
 
 
+def beside(found: Document, figure: Mapping[str, Any]) -> str:
+    """What a figure is beside, with what a reader must know of that."""
+    name: str = figure["beside"]
+    return _two_cores(found) if name == TWO_CORES else name
+
+
+def _two_cores(found: Document) -> str:
+    return TWO_CORES if found["machine"]["cores"] > 2 else f"{COREDNS} on both cores, the load beside it"
+
+
 def _loads(found: Document) -> str:
     ours = found["subject"]
     rows = [(line, figures) for line in found["lines"] if (figures := _by_place(line)).get((PER_CPU, COREDNS))]
     if not rows:
         return ""
-    head = [f"| load | {ours}, queries per CPU-second | CoreDNS | ratio | floor | q/s, {ours} on one core |"
-            " q/s, CoreDNS on two cores |", "|---|---|---|---|---|---|---|"]  # fmt: skip
+    head = [f"| load | {ours}, queries per CPU-second | CoreDNS | ratio | bound | q/s, {ours} on one core |"
+            f" q/s, {_two_cores(found)} |", "|---|---|---|---|---|---|---|"]  # fmt: skip
     return "\n".join([*head, *(_load(line["line"], figures) for line, figures in rows)])
 
 
 def _load(name: str, figures: Mapping[tuple[str, str], Any]) -> str:
     speed = figures[PER_CPU, COREDNS]
-    rate = figures.get((RATE, TWO_CORES), {"value": None, "their_value": None, "mark": ""})
-    cells = (name, number(speed["value"]), number(speed["their_value"]), _marked(speed), speed["bounds"])
-    served = _with_mark(number(rate["value"]), rate["mark"])
-    return f"| {' | '.join((*cells, served, number(rate['their_value'])))} |"
+    rate = figures.get((RATE, TWO_CORES)) or figures.get((RATE, COREDNS)) or EMPTY
+    both = rate if rate["beside"] == TWO_CORES else EMPTY
+    missed = MISSED.get(rate["mark"])
+    served = f"**{_spread(rate, 'value')}, {missed}**" if missed else _spread(rate, "value")
+    speeds = (_spread(speed, "value"), _spread(speed, "their_value"), ratio(speed["ratio"]), _bound(speed))
+    return f"| {' | '.join((name, *speeds, served, _spread(both, 'their_value')))} |"
+
+
+EMPTY: Mapping[str, Any] = {"value": None, "their_value": None, "ours": [], "theirs": [], "beside": "", "mark": ""}
+"""In place of a figure that a line does not have."""
+
+
+def _spread(figure: Mapping[str, Any], which: str) -> str:
+    """The median, and behind it the least and the most where there are several values."""
+    values = [value for value in figure["ours" if which == "value" else "theirs"] if value is not None]
+    text = number(figure[which])
+    return f"{text} ({number(min(values))}–{number(max(values))})" if len(values) > 1 else text
 
 
 def _by_place(line: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
@@ -124,28 +232,33 @@ def _by_place(line: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
 
 
 def _others(found: Document) -> str:
-    loads = {(PER_CPU, COREDNS), (RATE, TWO_CORES)}
-    rows = [
-        (line, figure)
-        for line in found["lines"]
-        for figure in line["figures"]
-        if figure["floors"] and ((figure["what"], figure["beside"]) not in loads or "multisocket" in line["line"])
-    ]
-    head = [f"| | {found['subject']} | beside | ratio | floor |", "|---|---|---|---|---|"]
-    return "\n".join([*head, *(_other(line["line"], figure) for line, figure in rows)]) if rows else ""
+    rows = [(line, figure) for line in found["lines"] for figure in line["figures"] if _is_other(line, figure)]
+    head = [f"| | {found['subject']} | beside | ratio | bound |", "|---|---|---|---|---|"]
+    return "\n".join([*head, *(_other(found, line["line"], figure) for line, figure in rows)]) if rows else ""
 
 
-def _other(name: str, figure: Mapping[str, Any]) -> str:
-    theirs = f"{figure['beside']} {_with_unit(figure, 'their_value')}".strip()
-    cells = (f"{name}: {figure['what']}", _with_unit(figure, "value"), theirs, _marked(figure), figure["bounds"])
+def _is_other(line: Mapping[str, Any], figure: Mapping[str, Any]) -> bool:
+    """Whether a figure has a row of its own: all have but those of the loads' rows, and what says nothing new."""
+    place = figure["what"], figure["beside"]
+    if place in IN_LOADS and (PER_CPU, COREDNS) in _by_place(line):
+        return False
+    return bool(figure["bounds"]) or (place not in UNTOLD and figure["beside"] != ECHO.name)
+
+
+def _other(found: Document, name: str, figure: Mapping[str, Any]) -> str:
+    theirs = _spread(figure, "their_value") if figure["their_value"] is not None else ""
+    unit = f" {figure['unit']}".rstrip()
+    ours, other = (
+        f"{_spread(figure, 'value')}{unit}",
+        f"{beside(found, figure)} {theirs}{unit if theirs else ''}".strip(),
+    )
+    cells = (f"{name}: {figure['what']}", ours, other, ratio(figure["ratio"]), _bound(figure))
     return f"| {' | '.join(cells)} |"
 
 
-def _marked(figure: Mapping[str, Any]) -> str:
-    """The ratio, or why there is none; what missed its floor is marked."""
-    return LEFT_OUT if figure["mark"] == LEFT_OUT else _with_mark(ratio(figure["ratio"]), figure["mark"])
-
-
-def _with_mark(text: str, mark: str) -> str:
-    missed = {FAIL: "misses its floor", FAULT: "but the line failed"}.get(mark)
-    return f"**{text}, {missed}**" if missed else text
+def _bound(figure: Mapping[str, Any]) -> str:
+    """The bound, and what became of the figure where it is not within it."""
+    if not figure["bounds"]:
+        return "none"
+    missed = MISSED.get(figure["mark"])
+    return f"**{figure['bounds_text']}, {missed}**" if missed else str(figure["bounds_text"])

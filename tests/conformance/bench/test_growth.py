@@ -43,7 +43,7 @@ async def test_corednss_slopes_stand_beside_ours() -> None:
     figures = {figure.what: figure for figure in finding.figures}
     assert figures[growth.START_BEND].their_value == pytest.approx(2)
     assert figures[growth.START_BEND].ratio == pytest.approx(0.5)
-    assert math.isnan(figures[growth.CPU_BEND].ratio), "not measured, so no ratio is at its floor"
+    assert math.isnan(figures[growth.CPU_BEND].ratio), "not measured, so no ratio is at its bound"
 
 
 async def test_a_size_that_was_not_measured() -> None:

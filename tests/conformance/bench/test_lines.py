@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.bench.finding import COREDNS, PER_CPU, RATE, TWO_CORES, Floor
+from conformance.bench.finding import COREDNS, PER_CPU, RATE, TWO_CORES, Bound
 from conformance.bench.lines import LINES, SIZES, Line
 from conformance.bench.load import AFTER_LOAD, Load
 from conformance.bench.setting import Options
@@ -22,10 +22,10 @@ def test_the_cluster_only_grows() -> None:
 
 
 @pytest.mark.parametrize(("line", "way"), LOADS)
-def test_a_floor_of_a_load_is_about_a_figure_that_it_gives(line: Line, way: Load) -> None:
+def test_a_bound_of_a_load_is_about_a_figure_that_it_gives(line: Line, way: Load) -> None:
     given = {(what, one.name) for one in way.contestants(Options())[1:] for what in one.whats}
     given |= {(AFTER_LOAD, COREDNS)} if way.memory else set()
-    assert {(floor.what, floor.beside) for floor in line.floors} <= given
+    assert {(bound.what, bound.beside) for bound in line.bounds} <= given
 
 
 @pytest.mark.parametrize(("line", "way"), LOADS)
@@ -34,23 +34,23 @@ def test_a_quick_run_has_coredns_alone_beside(line: Line, way: Load) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "floor"),
+    ("name", "bound"),
     [
-        ("one ClusterIP name", Floor(PER_CPU, 5)),
-        ("one ClusterIP name", Floor(RATE, 1, TWO_CORES)),
-        ("one ClusterIP name", Floor(PER_CPU, 0.3, "C echo")),
-        ("NXDOMAIN, every name new", Floor(PER_CPU, 2)),
-        ("forwarded, every name new", Floor(PER_CPU, 0.7, "unbound")),
-        ("mix over TCP, 50 connections", Floor(PER_CPU, 3)),
-        ("mix, 10,000 Services", Floor(AFTER_LOAD, 150, at_most=True, absolute=True)),
-        ("start, 10,000 Services", Floor(START, 3, at_most=True)),
-        ("start, 10,000 Services", Floor(MEMORY, 0.8, at_most=True)),
-        ("mix, 10,000 q/s open loop", Floor("p99.9", 1, at_most=True)),
+        ("one ClusterIP name", Bound(PER_CPU, 5)),
+        ("one ClusterIP name", Bound(RATE, 1, TWO_CORES)),
+        ("one ClusterIP name", Bound(PER_CPU, 0.3, "C echo")),
+        ("NXDOMAIN, every name new", Bound(PER_CPU, 2)),
+        ("forwarded, every name new", Bound(PER_CPU, 0.7, "unbound")),
+        ("mix over TCP, 50 connections", Bound(PER_CPU, 3)),
+        ("mix, 10,000 Services", Bound(AFTER_LOAD, 150, at_most=True, absolute=True)),
+        ("start, 10,000 Services", Bound(START, 3, at_most=True)),
+        ("start, 10,000 Services", Bound(MEMORY, 0.8, at_most=True)),
+        ("mix, 10,000 q/s open loop", Bound("p99.9", 1, at_most=True)),
     ],
 )
-def test_floors(name: str, floor: Floor) -> None:
+def test_bounds(name: str, bound: Bound) -> None:
     (line,) = (line for line in LINES if line.name == name)
-    assert floor in line.floors
+    assert bound in line.bounds
 
 
 def test_all_of_it_takes_no_more_than_three_quarters_of_an_hour() -> None:

@@ -14,7 +14,7 @@ from conformance.bench import api, asking, changes, machine, runner
 from conformance.bench.api import FakeApi
 from conformance.bench.burst import look
 from conformance.bench.contestants import CLUSTER, OURS_FREE, Server
-from conformance.bench.finding import Figure, Finding, Floor
+from conformance.bench.finding import Bound, Figure, Finding
 from conformance.bench.lines import LINES, Line
 from conformance.bench.processes import UNWANTED, BenchError, running
 from conformance.bench.questions import mix, synced
@@ -59,7 +59,7 @@ class Scripted:
 async def test_every_line_has_its_result(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(machine.PACKAGES, "no-such-program", "no-such-package")
     lines = [
-        Line("first", 10, Scripted(), [Floor("Services", 10, "", absolute=True)]),
+        Line("first", 10, Scripted(), [Bound("Services", 10, "", absolute=True)]),
         Line("broken", 10, Scripted("it ended")),
         Line("absent", 10, Scripted(needs=("no-such-program",))),
         Line("larger", 30, Scripted()),
@@ -69,6 +69,26 @@ async def test_every_line_has_its_result(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (broken.passed, broken.finding.faults) == (False, ["it ended"])
     assert absent.finding.left_out == "no no-such-program (Debian: apt-get install no-such-package)"
     assert larger.rows[0].figure.value == 30
+
+
+def test_what_is_missing_is_told_before_anything_starts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(machine.PACKAGES, "no-such-program", "no-such-package")
+    absent, there = Line("absent", 10, Scripted(needs=("no-such-program",))), Line("there", 10, Scripted())
+    with pytest.raises(BenchError, match=r"^no no-such-program \(Debian: apt-get install no-such-package\)$"):
+        runner.check([absent, absent], Options(), real_api=False)
+    runner.check([absent, there], Options(), real_api=False)
+    assert capsys.readouterr().err.startswith("left out: absent: no no-such-program")
+    monkeypatch.setattr(machine, "program", lambda name: None)
+    with pytest.raises(BenchError, match=r"^no openssl "):
+        runner.check([there], Options(), real_api=True)
+
+
+def test_a_line_of_one_server_alone() -> None:
+    line = Line("bare", 10, Scripted(), subject="pydns")
+    assert runner.lacking_for(line, Options()) == ""
+    assert runner.lacking_for(line, Options("./server")) == "a line of pydns alone"
 
 
 def test_chosen_lines() -> None:
