@@ -34,7 +34,7 @@ record: $(SETUP)  ## write CoreDNS's replies anew, for machines without Go
 	$(BIN)/python -m conformance.tools.build $(COMPONENTS)
 	$(BIN)/python -m conformance --record
 
-bench: $(SETUP)  ## speed, latency, memory, start and changes beside CoreDNS, half an hour; QUICK=1: two minutes
+bench: $(SETUP)  ## speed, latency, memory, start and changes beside CoreDNS, 20 minutes; QUICK=1: two minutes
 	$(BIN)/python -m conformance.tools.build coredns etcd kube-apiserver
 	$(BIN)/python -m conformance.bench $(if $(QUICK),--quick) $(BENCH)
 

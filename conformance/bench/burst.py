@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from ipaddress import IPv4Address
 from pathlib import Path
+from statistics import median
 
 from conformance.bench import asking, objects, pace, questions, writer
 from conformance.bench.contestants import CLUSTER, OURS_FREE, REFERENCE_FREE, Contestant, Server
@@ -38,6 +39,16 @@ DURING = "p99 of answers during the burst"
 
 
 @dataclass(frozen=True)
+class Seen:
+    """One burst: when it began and ended (seconds since 1970); seconds that the server used and waited for a core."""
+
+    begin: float
+    end: float
+    cpu: float
+    waited: float
+
+
+@dataclass(frozen=True)
 class Burst:
     """`SLICES` EndpointSlices change as fast as the API takes it."""
 
@@ -51,40 +62,53 @@ class Burst:
         path = await asyncio.to_thread(pace.write, asked, setting.folder / "paced")
         await setting.only([], "")
         finding, found = Finding(), dict[Contestant, list[float]]()
+        bursts = dict[str, list[Seen]]()
         for turn in range(1, setting.options.rounds + 1):
             for contestant in (OURS_FREE, REFERENCE_FREE):
-                run, begin, end = await one_burst(setting, contestant, path)
-                took = run.latencies((begin - run.started) * 1000, (end - run.started) * 1000)
+                run, seen = await one_burst(setting, contestant, path)
+                took = run.latencies((seen.begin - run.started) * 1000, (seen.end - run.started) * 1000)
+                bursts.setdefault(contestant.name, []).append(seen)
                 found.setdefault(contestant, []).append(quantile(took, 0.99))
                 finding.blame(contestant.name, contestant is not OURS_FREE, pace.faults(run, asked))
-                setting.say(f"{contestant.name}, burst {turn}: {end - begin - AFTER:.2f} s, {pace.told(run)}")
+                setting.say(f"{contestant.name}, burst {turn}: {seen.end - seen.begin:.2f} s, {pace.told(run)}")
+        finding.remarks = [f"{name}: {told(seen)}" for name, seen in bursts.items()]
         finding.figures.append(Figure(DURING, found[OURS_FREE], theirs=found[REFERENCE_FREE], unit="ms"))
         return finding
 
 
-async def one_burst(setting: Setting, contestant: Contestant, path: Path) -> tuple[Pace, float, float]:
-    """The queries, and when the burst among them began and ended (seconds since 1970). Raises `BenchError`."""
+def told(bursts: Sequence[Seen]) -> str:
+    """Why answers were late: the medians of what a server did and had to wait for."""
+    length, cpu, waited = (
+        median(values) for values in zip(*((one.end - one.begin, one.cpu, one.waited) for one in bursts), strict=True)
+    )
+    return f"a burst took {length:.2f} s, used {cpu:.2f} s of processor time, waited {waited:.2f} s for a core"
+
+
+async def one_burst(setting: Setting, contestant: Contestant, path: Path) -> tuple[Pace, Seen]:
+    """The queries, and the burst among them. Raises `BenchError`."""
     ready = questions.synced(setting.api.services)
     async with await setting.fresh(contestant, CLUSTER, ready) as server:
         await pace.warm(setting, server, path)
         pacing = asyncio.create_task(pace.run(setting, server, path, RATE, SECONDS))
         try:
-            begin, end = await burst(setting, server)
-            return await pacing, begin, end
+            seen = await burst(setting, server)
+            return await pacing, seen
         finally:
             pacing.cancel()
             await asyncio.gather(pacing, return_exceptions=True)
 
 
-async def burst(setting: Setting, server: Server) -> tuple[float, float]:
-    """When it began and ended (seconds since 1970). Raises `BenchError` where the answers do not follow."""
+async def burst(setting: Setting, server: Server) -> Seen:
+    """All of it, to the end of `AFTER`. Raises `BenchError` where the answers do not follow."""
     await asyncio.sleep(BEFORE)
-    begin = time.time()
+    begin, before = time.time(), (server.process.cpu_seconds, server.process.waited_seconds)
     numbers = range(min(SLICES, setting.api.services))
     addresses = await asyncio.to_thread(writer.burst, setting.api, numbers)
-    end = time.time() + AFTER
+    await asyncio.sleep(AFTER)
+    after = (server.process.cpu_seconds, server.process.waited_seconds)
+    seen = Seen(begin, time.time(), *(late - early for late, early in zip(after, before, strict=True)))
     await asyncio.to_thread(look, server, addresses)
-    return begin, end
+    return seen
 
 
 def look(server: Server, addresses: Mapping[int, Sequence[str]]) -> None:

@@ -44,6 +44,15 @@ class Process:
         return sum((int(fields[11]) + int(fields[12])) / TICKS for fields in self._stats())
 
     @property
+    def waited_seconds(self) -> float:
+        """How long the session's living threads were ready to run and had no core so far, together (schedstat)."""
+        waited = 0
+        for path in self._paths("task/*/schedstat"):
+            with suppress(OSError):  # it has just ended
+                waited += int(path.read_text().split()[1])
+        return waited / 1e9
+
+    @property
     def resident_megabytes(self) -> float:
         """Resident memory of all processes of the session (1 MB is 10⁶ octets); what they share counts for each."""
         return sum(int(fields[21]) * PAGE for fields in self._stats()) / 1e6
@@ -59,14 +68,22 @@ class Process:
         text = self.log.read_text(errors="replace").replace(f"{self.log.parent}/", "")
         return " / ".join(text[-LOG_END:].splitlines())
 
+    def _paths(self, pattern: str) -> list[Path]:
+        """Files below `/proc/PID` of every process of the session."""
+        return [path for pid, _ in self._processes() for path in Path(f"/proc/{pid}").glob(pattern)]
+
     def _stats(self) -> list[list[str]]:
         """`/proc/PID/stat` behind the program's name, for every process of the session (proc(5))."""
+        return [fields for _, fields in self._processes()]
+
+    def _processes(self) -> list[tuple[str, list[str]]]:
+        """Every process of the session with its stat."""
         found = []
         for path in Path("/proc").glob("[0-9]*/stat"):
             with suppress(OSError):  # it has just ended
                 fields = path.read_text().rpartition(")")[2].split()
                 if int(fields[3]) == self.pid:
-                    found.append(fields)
+                    found.append((path.parent.name, fields))
         return found
 
 

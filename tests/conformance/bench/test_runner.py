@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from asyncio import to_thread
+import time
+from asyncio import timeout, to_thread
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,11 +13,11 @@ import pytest
 
 from conformance.bench import api, asking, changes, machine, runner
 from conformance.bench.api import FakeApi
-from conformance.bench.burst import look
+from conformance.bench.burst import Seen, look, told
 from conformance.bench.contestants import CLUSTER, OURS_FREE, Server
 from conformance.bench.finding import Bound, Figure, Finding
 from conformance.bench.lines import LINES, Line
-from conformance.bench.processes import UNWANTED, BenchError, running
+from conformance.bench.processes import UNWANTED, BenchError, Process, running
 from conformance.bench.questions import mix, synced
 from conformance.bench.setting import Options, Setting
 from conformance.bench.writer import burst, steady
@@ -140,6 +141,18 @@ async def test_a_program_that_ends_is_told_with_its_last_words(tmp_path: Path) -
             process.check()
 
 
+async def test_how_long_a_program_waited_for_a_core(tmp_path: Path) -> None:
+    """Two that work without end on one core wait for each other."""
+    words = ["sh", "-c", "while :; do :; done & while :; do :; done"]
+    async with timeout(10), running(words, machine.server_core(), tmp_path / "log") as process:
+        await to_thread(waited, process, 0.05)
+
+
+def waited(process: Process, seconds: float) -> None:
+    while process.waited_seconds < seconds:
+        time.sleep(0.01)
+
+
 async def test_what_keeps_python_from_compiling_is_not_passed_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,6 +160,11 @@ async def test_what_keeps_python_from_compiling_is_not_passed_on(
     async with running(["sh", "-c", f"echo ${{{UNWANTED}-unset}}"], machine.cores(), tmp_path / "log") as process:
         await process.process.wait()
         assert process.last_words == "unset"
+
+
+def test_what_is_told_of_bursts() -> None:
+    bursts = [Seen(1, 2, 0.5, 0.25), Seen(1, 4, 0.75, 0.5), Seen(1, 3, 1, 1)]
+    assert told(bursts) == "a burst took 2.00 s, used 0.75 s of processor time, waited 0.50 s for a core"
 
 
 def burst_seen(cluster: FakeApi, server: Server) -> None:
