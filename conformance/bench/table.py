@@ -19,6 +19,9 @@ IN_LOADS = {(PER_CPU, COREDNS), (RATE, TWO_CORES)}
 UNTOLD = {(RATE, COREDNS), (PER_CPU, TWO_CORES)}
 """Figures that say nothing new beside those, unless they have a bound."""
 
+TOLD = {"mix": "for a mix of what Pods ask", "mix, no packet cache": "with each reply made anew"}
+"""The lines that the first words of the README name."""
+
 MISSED = {
     FAIL: "missed", FAULT: "but the line failed", LEFT_OUT: "left out", VOID: "void: what it is beside failed"
 }  # fmt: skip
@@ -107,14 +110,13 @@ def _bounds(figure: Mapping[str, Any]) -> Sequence[Any]:
 
 
 def headline(found: Document) -> str:
-    """The range of the ratios to CoreDNS that have a bound, and that of the mix."""
+    """The range of the ratios to CoreDNS that have a bound, that of the mix, and that with each reply made anew."""
     figures = {line["line"]: _by_place(line).get((PER_CPU, COREDNS)) for line in found["lines"]}
-    ratios = {name: figure["ratio"] for name, figure in figures.items() if figure and figure["ratio"]}
-    bounded = [value for name, value in ratios.items() if (figures[name] or {})["bounds"]]
+    bounded = [figure["ratio"] for figure in figures.values() if figure and figure["bounds"] and figure["ratio"]]
     if not bounded:
         return "not measured"
-    mix = f", {ratio(ratios['mix'])} times for a mix of what Pods ask" if "mix" in ratios else ""
-    return f"{ratio(min(bounded))} to {ratio(max(bounded))} times the queries per CPU-second of CoreDNS{mix}"
+    more = "".join(f", {ratio(figure['ratio'])} {text}" for name, text in TOLD.items() if (figure := figures.get(name)))
+    return f"{ratio(min(bounded))} to {ratio(max(bounded))} times the queries per CPU-second of CoreDNS{more}"
 
 
 def markdown(found: Document, since: Sequence[str] = ()) -> str:

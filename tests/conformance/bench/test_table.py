@@ -6,6 +6,7 @@ import pytest
 
 from conformance.bench import table
 from conformance.bench.finding import FAIL
+from conformance.bench.lines import LINES
 from tests.conformance.bench.sample import sample
 
 
@@ -98,8 +99,12 @@ def test_with_more_cores_the_load_has_its_own() -> None:
     assert "The load shares" not in text
 
 
+def test_the_lines_that_the_readme_names_are_there() -> None:
+    assert set(table.TOLD) <= {line.name for line in LINES}
+
+
 def test_the_range() -> None:
     assert table.headline(sample()) == (
-        "5.00 to 9.00 times the queries per CPU-second of CoreDNS, 5.00 times for a mix of what Pods ask"
+        "5.00 to 9.00 times the queries per CPU-second of CoreDNS, 5.00 for a mix of what Pods ask"
     )
     assert table.headline(sample() | {"lines": []}) == "not measured"
