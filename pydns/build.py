@@ -11,7 +11,7 @@ Rules (CoreDNS ``dnsserver/register.go``):
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
 from pydns import registry
@@ -27,7 +27,7 @@ from pydns.server.instance import Instance
 from pydns.server.listener import Listener
 
 PACKET_CACHE = "PYDNS_PACKET_CACHE"
-"""The environment variable that turns the packet cache off with ``0``."""
+"""The environment variable that turns the packet cache, and every other short way, off with ``0``; ``1`` is on."""
 
 
 def load(path: str | None, dns_port: int = DEFAULT_PORT, *, go_on: bool = False) -> Corefile:
@@ -38,8 +38,16 @@ def load(path: str | None, dns_port: int = DEFAULT_PORT, *, go_on: bool = False)
     return parser.load(path, environ=os.environ, plugins=registry.ORDER, dns_port=dns_port, go_on=go_on)
 
 
+def remembers(environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether replies are remembered: what the environment says of `PACKET_CACHE`.  Raises ValueError."""
+    said = environ.get(PACKET_CACHE, "1")
+    if said not in ("0", "1"):
+        raise ValueError(f"environment variable {PACKET_CACHE} is {said!r}; 0 (off) and 1 (on) are known")
+    return said == "1"
+
+
 def build(corefile: Corefile, process: Process) -> Instance:
-    """Make what ``corefile`` describes, without starting it.  Raises the first of its errors."""
+    """Make what ``corefile`` describes, without starting it.  Raises the first of its errors, and as `remembers`."""
     draft = Draft(corefile, process)
     if draft.problems:
         raise _first(draft.problems, process.corefile)
@@ -77,7 +85,7 @@ class Draft:
     def instance(self) -> Instance:
         """The whole, where there are no problems."""
         chains = [_chain(block) for block in self.blocks]
-        remember = os.environ.get(PACKET_CACHE) != "0"
+        remember = remembers()
         counts = next((found for block in self.blocks for found in block.having(Counts)), None)  # type: ignore[type-abstract]
         listeners = {
             address: Listener(

@@ -25,6 +25,9 @@ commands:
   pydns check FILE...    show what is wrong in Corefiles, and in which order their plugins run
   pydns plugins [NAME]   the plugins served, or one plugin's manual page
 
+environment:
+  PYDNS_PACKET_CACHE=0   have every query pass the plugins; by default replies are sent again until they may change
+
 examples:
   pydns -conf Corefile
   pydns -conf Corefile --kubeconfig ~/.kube/config

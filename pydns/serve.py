@@ -42,7 +42,7 @@ class Configuration:
         self._stdin: Corefile | None = None
 
     def make(self) -> Instance:
-        """Read the Corefile and make what it describes; its warnings are logged.  Raises CorefileError."""
+        """Read the Corefile and make what it describes; its warnings are logged.  Raises CorefileError, ValueError."""
         corefile = self._stdin or build.load(self._options.conf, self._options.dns_port, go_on=True)
         if self._options.conf == "stdin":
             self._stdin = corefile
@@ -52,6 +52,8 @@ class Configuration:
         instance.recipe = pickle.dumps((corefile, self._options))
         for warning in corefile.warnings:
             _log.warning(warning)
+        if not build.remembers():
+            _log.info(f"{build.PACKET_CACHE}=0: every query passes the plugins")
         self._warn_of_unused_objects(instance)
         return instance
 

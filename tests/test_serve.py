@@ -123,6 +123,15 @@ async def test_what_is_wrong_is_one_line_and_status_1(tmp_path: Path, text: str 
         assert process.returncode == 1
 
 
+@pytest.mark.parametrize("value", ["off", "banana", "", "2", "00"])
+async def test_the_packet_cache_is_on_or_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("PYDNS_PACKET_CACHE", value)
+    async with started("-dns.port", str(free_port()), directory=tmp_path) as process:
+        error = f"environment variable PYDNS_PACKET_CACHE is '{value}'; 0 (off) and 1 (on) are known\n"
+        assert await output_of(process) == ("", error)
+        assert process.returncode == 1
+
+
 async def test_a_forwarding_loop_is_one_line_and_status_1(tmp_path: Path) -> None:
     port = free_port()
     corefile(tmp_path, f".:{port} {{\n    bind 127.0.0.1\n    loop\n    forward . 127.0.0.1:{port}\n}}\n")
@@ -151,6 +160,31 @@ def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     configuration = Configuration(Options(conf="stdin"), make_process())
     for _ in range(2):
         assert configuration.make().blocks[0].zones == ("a.",)
+
+
+@pytest.mark.parametrize(
+    "value, remembers, lines",
+    [
+        (None, True, []),
+        ("1", True, []),
+        ("0", False, ["[INFO] PYDNS_PACKET_CACHE=0: every query passes the plugins"]),
+    ],
+)
+def test_the_packet_cache_can_be_turned_off(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    log_lines: list[str],
+    value: str | None,
+    remembers: bool,
+    lines: list[str],
+) -> None:
+    monkeypatch.delenv("PYDNS_PACKET_CACHE", raising=False)
+    if value is not None:
+        monkeypatch.setenv("PYDNS_PACKET_CACHE", value)
+    path = corefile(tmp_path, "a {\n    whoami\n}\n")
+    (listener,) = Configuration(Options(conf=str(path)), make_process()).make().listeners.values()
+    assert (listener.cache("udp", 4) is not None) is remembers
+    assert log_lines == lines
 
 
 @pytest.mark.parametrize("text", [None, "", "# nothing\n"])

@@ -178,6 +178,7 @@ def test_each_worker_answers_and_all_is_counted(scene: Scene) -> None:
     assert scene.series("coredns_dns_request_duration_seconds_count") == scene.requests()
     assert scene.series(r'coredns_dns_request_duration_seconds_bucket.*le="\+Inf"') == scene.requests()
     assert scene.series("coredns_plugin_enabled.*kubernetes") == 1
+    assert 900 < scene.series('coredns_packet_cache_hits_total.*proto="udp"') < scene.requests()
 
 
 def test_all_are_ready(scene: Scene) -> None:

@@ -49,6 +49,11 @@ class Listener:
         self._errands = Errands(dispatcher, self._pool, self._go_on)
         metrics = dispatcher.process.metrics
         self._shed = metrics.counter("shed_dropped_total", "Counter of dropped queries.", ("server", "reason"))
+        self._hits = metrics.counter(
+            "packet_cache_hits_total",
+            "Counter of queries answered by the packet cache, without the plugins.",
+            ("server", "proto"),
+        )
 
     @property
     def settings(self) -> Settings:
@@ -65,12 +70,12 @@ class Listener:
             return None
         kind = transport, family
         if kind not in self._caches:
-            self._caches[kind] = self._new_cache()
+            self._caches[kind] = self._new_cache(transport)
         return self._caches[kind]
 
-    def _new_cache(self) -> PacketCache:
+    def _new_cache(self, transport: str) -> PacketCache:
         process = self.dispatcher.process
-        cache = PacketCache(process.clock)
+        cache = PacketCache(process.clock, counters=(self._hits.labels(self.dispatcher.label, transport).inc,))
         process.changes.listen(cache.invalidate)
         process.metrics.before_exposition(cache.flush)
         return cache

@@ -14,7 +14,8 @@ Rules:
    any other have turns one after the other, from a random one on, and are sent in that order: what a plugin does by
    `Query.turn` comes out even.
 7. A denial that is not kept may be made from a template (`Templates`), which is as good as the chain.
-8. Replays are counted in the entry, and told to the reply's counters when it dies or is asked to `flush`.
+8. Replays are counted in the entry, and told to the reply's counters and the cache's own when it dies or is asked to
+   `flush`.
 
 It knows no sockets, no zones and no plugins.  ``get`` is the hottest path of the server.
 """
@@ -136,16 +137,22 @@ def new_turn() -> int:
 
 
 class PacketCache:
-    """What one kind of socket of one listener has sent.  ``clock`` gives seconds, as in `Replay.until`."""
+    """What one kind of socket of one listener has sent.
 
-    def __init__(self, clock: Callable[[], float], max_octets: int = MAX_OCTETS) -> None:
+    ``clock`` gives seconds, as in `Replay.until`; ``counters`` are those of every reply.
+    """
+
+    def __init__(
+        self, clock: Callable[[], float], max_octets: int = MAX_OCTETS, counters: tuple[Callable[[int], None], ...] = ()
+    ) -> None:
         self._epoch = 0  # counts the changes of tagged data
         self.octets = 0
         """What the entries take, roughly."""
         self._clock = clock
         self._max_octets = max_octets
         self._marks = Marks()
-        self._templates = Templates()
+        self._counters = counters
+        self._templates = Templates(counters)
         self._entries: OrderedDict[bytes, _Entry] = OrderedDict()
         self._tagged: dict[Hashable, set[bytes]] = {}
 
@@ -195,7 +202,7 @@ class PacketCache:
         if not self._marks.add(key, now) or len(query) > MAX_QUERY or len(reply) > MAX_REPLY:
             return
         if not ended and (not replay.tags or ticket.epoch == self._epoch):
-            self._keep(key, reply[ID:], replay, ticket.turn, ring)
+            self._keep(key, reply[ID:], replay.with_counters(*self._counters), ticket.turn, ring)
 
     def _keep(self, key: bytes, octets: bytes, replay: Replay, turn: int, ring: Ring | None = None) -> None:
         """Remember a reply as the next variant, unless the same query was answered meanwhile."""

@@ -86,9 +86,10 @@ class Template(Replayed):
 
 
 class Templates:
-    """The templates of one packet cache."""
+    """The templates of one packet cache; ``counters`` are those of each, beside its reply's."""
 
-    def __init__(self) -> None:
+    def __init__(self, counters: tuple[Callable[[int], None], ...] = ()) -> None:
+        self._counters = counters
         self._templates: dict[Shape, Template] = {}
         self._lengths: dict[int, None] = {}
 
@@ -115,7 +116,7 @@ class Templates:
         shape = end, query[2 : HEADER.size], query[start:]
         old = self._templates.get(shape)
         if (old is None or old.has_ended(now)) and is_known(shape) and _is_below(_name(query, end), denial.zone):
-            template = Template(reply, start, behind, replay, denial)
+            template = Template(reply, start, behind, replay.with_counters(*self._counters), denial)
             if template.has_room(query):
                 self._add(shape, end - start, template)
 

@@ -122,6 +122,29 @@ async def test_a_listener_forgets_at_its_end_and_tells_its_replays() -> None:
     assert (process.changes._listeners, process.metrics._before) == ([], [])
 
 
+async def test_hits_of_the_packet_cache_are_counted_by_transport() -> None:
+    async def serve(query: Query) -> Message:
+        return query.reply()._replace(replay=Replay(2000.0))
+
+    process = make_process()
+    listener = make_listener(serve, process=process)
+    for transport, family, client, hits in (
+        ("udp", 4, CLIENT, 2),
+        ("udp", 6, ("::1", 40212), 1),
+        ("tcp", 4, CLIENT, 3),
+    ):
+        for _ in range(2):
+            listener.submit(packet(), client, LOCAL, transport, lambda _: None)
+            await settle()
+        cache = listener.cache(transport, family)
+        assert cache is not None
+        for _ in range(hits):
+            assert cache.get(packet()) is not None
+    shown = process.metrics.exposition().decode()
+    for proto, total in (("udp", 3), ("tcp", 3)):
+        assert f'coredns_packet_cache_hits_total{{proto="{proto}",server="dns://:53"}} {total}.0' in shown
+
+
 @pytest.mark.parametrize("kind, other", [(("udp", 4), ("tcp", 4)), (("udp", 4), ("udp", 6))])
 async def test_each_kind_of_socket_has_a_memory_of_its_own(kind: tuple[str, int], other: tuple[str, int]) -> None:
     listener = make_listener()

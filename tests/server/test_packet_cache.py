@@ -317,6 +317,16 @@ def test_replays_are_told_when_asked_for(cache: PacketCache) -> None:
     assert told == [3, 1]
 
 
+def test_a_cache_counts_all_its_replays(clock: Clock) -> None:
+    hits: list[int] = []
+    cache = PacketCache(clock, counters=(hits.append,))
+    told = counted(cache, "a"), counted(cache, "b")
+    for name in ("a", "b", "b", "none"):
+        cache.get(query(name))
+    cache.flush()
+    assert (told, hits) == (([1], [2]), [1, 2])
+
+
 @pytest.mark.parametrize("end", ["time", "change", "clear"])
 def test_replays_are_told_at_the_end_of_an_entry(cache: PacketCache, clock: Clock, end: str) -> None:
     told = counted(cache, "a")
