@@ -123,7 +123,8 @@ def test_the_help_names_flags_commands_and_examples(capsys: pytest.CaptureFixtur
     assert not ended.value.code
     out = capsys.readouterr().out
     for part in ("-conf FILE", "-dns.port N", "-quiet", "-pidfile FILE", "-plugins", "-version", "--kubeconfig FILE",
-                 "--manifests PATH", "pydns check FILE", "pydns plugins [NAME]", "SIGUSR1", "PYDNS_PACKET_CACHE=0"):  # fmt: skip
+                 "--manifests PATH", "pydns check FILE", "pydns plugins [NAME]", "SIGUSR1",
+                 "PYDNS_PACKET_CACHE=0"):  # fmt: skip
         assert part in out
 
 
