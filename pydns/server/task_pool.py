@@ -93,6 +93,8 @@ class TaskPool:
     async def _take_turn(self) -> None:
         """Run what is there; it ends with the first one that needs this task for itself."""
         for _ in range(len(self._ready)):
+            if self._cancelled:
+                break
             coroutine = self._ready.popleft()
             wait = self._advance(coroutine)
             if wait is not _NOTHING:
@@ -123,6 +125,11 @@ class TaskPool:
 
     def _put_aside(self, coroutine: Work, arrival: Arrival[Any]) -> None:
         arrival._asyncio_future_blocking = False  # said to whoever awaits it that it was taken notice of
+        if self._cancelled:  # by the coroutine itself
+            arrival.cancel()
+            coroutine.close()
+            self.leave()
+            return
         self._aside[coroutine] = arrival
         arrival.resume = partial(self._resume, coroutine)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -257,3 +258,24 @@ async def test_after_a_cancel_no_arrival_matters() -> None:
     await settle()
     assert (sorted(waits.log), pool.in_flight) == (["a", "a over", "b", "b over"], 0)
     assert waits.arrivals["b"].cancelled()
+
+
+async def test_one_that_cancels_all_may_still_wait() -> None:
+    """As *loop* does: its query goes on to an upstream while the process ends."""
+    pool, waits = TaskPool(), Arrivals()
+    problems: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context["message"]))
+
+    async def cancels() -> None:
+        pool.cancel()
+        await waits.one("a")
+
+    for coroutine in (cancels(), waits.one("b")):
+        pool.run(coroutine)
+    await settle()
+    waits.arrivals["a"].fail(ValueError("too late"))
+    await settle()
+    assert (waits.log, pool.in_flight) == (["b", "b over", "a", "a over"], 0)
+    waits.arrivals.clear()
+    gc.collect()
+    assert problems == []
