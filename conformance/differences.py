@@ -213,6 +213,13 @@ UNSEEN = {
         "in both servers (and SERVFAIL to a header without its question): each reply is counted once, so a flood of "
         "such queries shows. CoreDNS turns them away in front of its metrics."
     ),
+    "replayed-durations": (
+        "A reply that is sent again without asking the plugins counts in `coredns_dns_request_duration_seconds` with "
+        "a duration of 0: it takes about a microsecond, and is not timed. So latency panels and objectives made of "
+        "that histogram say little. The mean of the other queries can be had (see *prometheus*), "
+        "`coredns_proxy_request_duration_seconds` has the upstreams' times; what clients wait is best measured at a "
+        "client."
+    ),
     "tcp-limits": (
         "An address has at most 1,000 TCP connections (the one silent for longest makes room) and 100 queries at a "
         "time on each (5,000 on all), taken in turns and answered as they get done; CoreDNS has any number, and "

@@ -9,7 +9,19 @@ command -v "$python" >/dev/null || { echo "Python 3.11 or later is needed, and t
 "$python" -c 'import ensurepip, venv' 2>/dev/null || {
     echo "Python's venv module is missing: install it first (Debian, Ubuntu: apt-get install python3-venv)." >&2; exit 1; }
 
-echo "Setting up $venv with $("$python" -V) (once; a minute or so) ..."
+pip() { "$venv/bin/python" -m pip --disable-pip-version-check "$@"; }
+
+# Show one line that counts the packages, in place of pip's hundreds; fails where pip has failed.
+progress() {
+    awk -v total="$(grep -c '^[A-Za-z].*==' requirements-dev.lock)" '
+        /^Collecting/ { printf "\r  %d of some %d packages", ++n, total; fflush() }
+        /^Installing/ { printf ", all are here; installing ..."; fflush() }
+        /^pip has failed/ { failed = 1 }
+        END { if (n) print ""; exit failed }'
+}
+
+echo "Setting up $venv with $("$python" -V) (once; one to three minutes) ..."
 "$python" -m venv "$venv"
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+{ pip install --progress-bar off --require-hashes -r requirements-dev.lock || echo "pip has failed"; } | progress
+echo "  pydns itself ..."
+pip install --quiet --no-deps --editable .
