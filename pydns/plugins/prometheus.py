@@ -9,7 +9,8 @@ duration of 0: they take about a microsecond each, and are not timed one by one.
 `coredns_dns_request_duration_seconds` lie in its first bucket.  The mean of the queries that took their way through the
 plugins is
 
-    rate(coredns_dns_request_duration_seconds_sum) / (rate(coredns_dns_requests_total) - rate(coredns_packet_cache_hits_total))
+    rate(coredns_dns_request_duration_seconds_sum)
+      / (rate(coredns_dns_requests_total) - rate(coredns_packet_cache_hits_total))
 
 each summed over its labels; for other servers look at `coredns_proxy_request_duration_seconds` of *forward*.
 
