@@ -34,3 +34,8 @@ class Transport(Protocol):
         """Request `path`; a connection that brings nothing for `silence` seconds is dead (TransportError)."""
 
     async def close(self) -> None: ...
+
+
+def describe(error: BaseException) -> str:
+    """An error in one line, never empty."""
+    return " ".join(str(error).split()) or type(error).__name__

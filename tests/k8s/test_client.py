@@ -102,7 +102,9 @@ async def test_streaming_get() -> None:
     assert requests.durations == 2
 
 
-@pytest.mark.parametrize("path, error", [("/cut", "payload"), ("/silent", "^nothing came for 0.05 seconds$")])
+@pytest.mark.parametrize(
+    "path, error", [("/cut", "^the reply was cut short$"), ("/silent", "^nothing came for 0.05 seconds$")]
+)
 async def test_broken_and_silent_streams(path: str, error: str) -> None:
     async with serving() as api:
         client = await connect(Connection(endpoint=api.url), Observer())
@@ -129,12 +131,11 @@ async def test_a_slow_stream_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> N
         await client.close()
 
 
-async def test_no_reply_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pydns.k8s.client.CONNECT_SECONDS", 0.01)
+async def test_no_reply_at_all() -> None:
     requests = Requests()
     async with serving() as api:
         client = await connect(Connection(endpoint=api.url), requests)
-        with pytest.raises(TransportError, match="TimeoutError"):
+        with pytest.raises(TransportError, match="^nothing came for 0.05 seconds$"):
             await body(client, "/mute", silence=0.05)
         await client.close()
     assert requests.codes == ["<error>"]
@@ -145,7 +146,7 @@ async def test_nobody_listens() -> None:
     async with serving() as api:
         url = api.url.removeprefix("http://")
     client = await connect(Connection(endpoint=url), requests)
-    with pytest.raises(TransportError, match="Cannot connect"):
+    with pytest.raises(TransportError, match=r"^Cannot connect to 127\.0\.0\.1:\d+: connection refused$"):
         await body(client, "/api/v1/services")
     await client.close()
     assert requests.codes == ["<error>"]
