@@ -11,7 +11,7 @@ import ssl
 from contextlib import suppress
 from typing import Any, Final
 
-from pydns.k8s.transport import TransportError, describe
+from pydns.k8s.transport import describe
 
 KEEPALIVE: Final = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 """A peer that vanished is noticed after a minute, however quiet the watch."""
@@ -26,6 +26,8 @@ class Channel:
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
+        self.ended = False
+        """Whether the peer has said that nothing follows what was received."""
 
     async def send(self, data: bytes) -> None:
         """Send all of it; raises OSError."""
@@ -103,6 +105,8 @@ class TlsChannel(Channel):
                 pieces.append(piece)
                 if not self._came.pending and not self._tls.pending():
                     break
+            else:
+                self.ended = True
         except ssl.SSLWantReadError:
             if not pieces:
                 return None
@@ -118,19 +122,14 @@ class TlsChannel(Channel):
 
 
 async def reach(host: str, port: int, seconds: float) -> Channel:
-    """A connection to the first address of `host` that takes one within `seconds`; raises TransportError."""
-    try:
-        addresses = await _look_up(host, port)
-    except (OSError, UnicodeError) as error:
-        raise TransportError(f"Cannot connect to {host}:{port}: {reason(error)}") from error
-    faults: list[Exception] = []
-    for family, kind, protocol, _, address in addresses:
+    """A connection to the first address of `host` that takes one within `seconds`; raises OSError and UnicodeError."""
+    faults: list[OSError] = []
+    for family, kind, protocol, _, address in await _look_up(host, port):
         try:
             return Channel(await _connected(socket.socket(family, kind, protocol), address, seconds))
-        except (OSError, TimeoutError) as error:
+        except OSError as error:
             faults.append(error)
-    reasons = ", ".join(dict.fromkeys(map(reason, faults)))
-    raise TransportError(f"Cannot connect to {host}:{port}: {reasons}") from faults[-1]
+    raise ConnectionError(", ".join(dict.fromkeys(map(reason, faults)))) from faults[-1]
 
 
 async def _look_up(host: str, port: int) -> list[Any]:

@@ -79,6 +79,8 @@ class Message:
     def end(self) -> None:
         """The connection ended; raises TransportError if the reply did not."""
         self.reusable = False
+        if self.ended:
+            return
         if not self.status:
             raise TransportError("the connection was closed before there was a reply")
         if self._bounded:
@@ -163,9 +165,11 @@ class Reply:
             if data:
                 self._last, self._began = self._loop.time(), True
                 self._feed(data)
-            else:
+            if not data or self.channel.ended:
                 self._message.end()
-        except (OSError, HttpParserError, HttpParserUpgrade, TransportError) as error:
+        except HttpParserUpgrade:
+            self.fail(TransportError("the reply changes to another protocol"))
+        except (OSError, HttpParserError, TransportError) as error:
             self.fail(error)
         if self._message.ended or self._message.waiting > READ_BUFFER:
             self._paused = not self._message.ended

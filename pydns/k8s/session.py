@@ -88,8 +88,7 @@ class Session:
 
     async def _dial(self, origin: Origin, proxy: Origin | None, silence: float) -> Channel:
         """A new connection, through a tunnel where a proxy could read along otherwise."""
-        nearest = proxy or origin
-        channel = await reach(nearest.host, nearest.port, self._seconds)
+        channel = await _reach(proxy or origin, self._seconds)
         if self._context is None or not origin.secure:
             return channel
         try:
@@ -99,7 +98,7 @@ class Session:
             await secured.shake_hands()
         except (OSError, ValueError) as error:
             channel.close()
-            raise TransportError(f"Cannot connect to {origin.authority}: {reason(error)}") from error
+            raise TransportError(_no_connection(origin, error)) from error
         except BaseException:
             channel.close()
             raise
@@ -111,6 +110,17 @@ class Session:
         self._drop_idle()
         for reply in self._replies:
             reply.fail(ConnectionError("the connection was given up"))
+
+
+async def _reach(nearest: Origin, seconds: float) -> Channel:
+    try:
+        return await reach(nearest.host, nearest.port, seconds)
+    except (OSError, ValueError) as error:
+        raise TransportError(_no_connection(nearest, error)) from error
+
+
+def _no_connection(origin: Origin, error: Exception) -> str:
+    return f"Cannot connect to {origin.authority}: {reason(error)}"
 
 
 def _get(origin: Origin, proxy: Origin | None, path: str, headers: Mapping[str, str]) -> bytes:

@@ -4,11 +4,9 @@ import asyncio
 import base64
 import json
 import ssl
-import subprocess
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 import yaml
@@ -18,6 +16,7 @@ from pydns import __version__
 from pydns.k8s.client import Client, Connection, connect
 from pydns.k8s.source import Observer, SourceError
 from pydns.k8s.transport import CredentialsError, TransportError
+from tests.k8s.peer import NAME, Pair, mutual
 
 
 class Requests(Observer):
@@ -135,7 +134,7 @@ async def test_no_reply_at_all() -> None:
     requests = Requests()
     async with serving() as api:
         client = await connect(Connection(endpoint=api.url), requests)
-        with pytest.raises(TransportError, match="^nothing came for 0.05 seconds$"):
+        with pytest.raises(TransportError, match=r"^nothing came for 0\.05 seconds$"):
             await body(client, "/mute", silence=0.05)
         await client.close()
     assert requests.codes == ["<error>"]
@@ -150,34 +149,6 @@ async def test_nobody_listens() -> None:
         await body(client, "/api/v1/services")
     await client.close()
     assert requests.codes == ["<error>"]
-
-
-class Pair(NamedTuple):
-    """The files of a certificate for `NAME` alone and of its key."""
-
-    certificate: Path
-    key: Path
-
-
-NAME = "api.example.com"
-
-
-@pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    folder = tmp_path_factory.mktemp("tls")
-    pair = Pair(folder / "cert.pem", folder / "key.pem")
-    words = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    words += ["-subj", "/CN=x", "-addext", f"subjectAltName=DNS:{NAME}", "-keyout", str(pair.key)]
-    subprocess.run([*words, "-out", str(pair.certificate)], check=True, capture_output=True)
-    return pair
-
-
-def mutual(pair: Pair) -> ssl.SSLContext:
-    """Shows the certificate, and wants to see it."""
-    server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=pair.certificate)
-    server.load_cert_chain(*pair)
-    server.verify_mode = ssl.CERT_REQUIRED
-    return server
 
 
 @pytest.mark.parametrize(
