@@ -44,7 +44,7 @@ pages: $(SETUP)  ## write docs/plugins anew
 lock: $(SETUP)  ## choose versions anew and write the lock files
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
-	    pyproject.toml --output-file requirements.lock
+	    --extra fast pyproject.toml --output-file requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	    --constraint requirements.lock --extra dev pyproject.toml --output-file requirements-dev.lock
 

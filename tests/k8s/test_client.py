@@ -6,6 +6,7 @@ import json
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,11 @@ import yaml
 from aiohttp import web
 
 from pydns import __version__
+from pydns.k8s.access import Access, Tls
 from pydns.k8s.client import Client, Connection, connect
 from pydns.k8s.source import Observer, SourceError
 from pydns.k8s.transport import CredentialsError, TransportError
-from tests.k8s.peer import NAME, Pair, mutual
+from tests.k8s.peer import NAME, Pair, mutual, shown
 
 
 class Requests(Observer):
@@ -259,6 +261,28 @@ async def test_a_context_without_a_user(tmp_path: Path) -> None:
     client = await connect(Connection(kubeconfig=str(file)), Observer())
     assert client.url == "https://a"
     await client.close()
+
+
+async def test_other_files_of_tls_are_used_from_then_on(pair: Pair) -> None:
+    """As an exec plugin gives them; a watch that goes on over the old ones ends."""
+    now = Access("", Tls(str(pair.certificate), server_name=NAME))
+    later = replace(now, tls=replace(now.tls, certificate=str(pair.certificate), key=str(pair.key)))
+
+    async def renew() -> Access:
+        return replace(now, url=api.url)
+
+    async with serving(shown(pair)) as api:
+        client = Client((replace(now, url=api.url), renew), Observer())
+        async with client.get("/silent", {"watch": "true"}, 5) as watch:
+            assert await anext(watch) == b"one"
+            now = later
+            assert await body(client, "/") == (200, b"one")
+            with pytest.raises(TransportError, match=r"^the connection was given up$"):
+                await anext(watch)
+        now = replace(now, tls=Tls("nosuch"))
+        with pytest.raises(CredentialsError, match="No such file"):
+            await body(client, "/")
+        await client.close()
 
 
 CERTIFICATE = {"clientCertificateData": "no", "clientKeyData": "certificate"}
