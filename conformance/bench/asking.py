@@ -16,6 +16,9 @@ from conformance.wire.question import Question
 PATIENCE = 120.0
 """Seconds a server has from its start to its first right answers, and a change to show."""
 
+SETTLE = 10.0
+"""Seconds that a server has until all its answers are right, once the first ones are."""
+
 ONE_REPLY = 0.25
 """Seconds for one reply; a question that stays without one is asked again."""
 
@@ -112,18 +115,33 @@ def until(
 
 
 def compare(asked: Sequence[Asked], port: int, reference: int) -> list[str]:
-    """What is wrong with a server's answers: rcode and number, and, beside the reference, the records but for TTLs."""
+    """What is wrong with a server's answers: rcode and number, and, beside the reference, the records but for TTLs.
+
+    Where the reference itself is wrong, nothing is said of the records.
+    """
     faults = []
     with Client(port) as client, Client(reference) as other:
         for question in asked:
             query = packet(question, EDNS)
             ours, theirs = (read_reply(one.ask_again(query)) for one in (client, other))
-            if (ours.rcode, len(ours.answer)) != (question.rcode, question.answers):
+            if not _right(question, ours):
                 found = f"{ours.rcode} with {len(ours.answer)} records"
                 faults.append(f"{question.name} {question.qtype}: {found}")
-            elif _records(ours) != _records(theirs):
+            elif _right(question, theirs) and _records(ours) != _records(theirs):
                 faults.append(f"{question.name} {question.qtype}: other records than the reference")
     return faults
+
+
+def settled(asked: Sequence[Asked], port: int, reference: int, patience: float = SETTLE) -> list[str]:
+    """What is still wrong after `patience`: servers answer while they read a large cluster's lists."""
+    end = time.monotonic() + patience
+    while (faults := compare(asked, port, reference)) and time.monotonic() < end:
+        time.sleep(0.1)
+    return faults
+
+
+def _right(asked: Asked, reply: Reply) -> bool:
+    return (reply.rcode, len(reply.answer)) == (asked.rcode, asked.answers)
 
 
 def _records(reply: Reply) -> set[tuple[str, str, str]]:

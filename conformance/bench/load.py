@@ -5,6 +5,7 @@ Before it, each server's answers are looked at one by one; after it, rcodes and 
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -142,7 +143,7 @@ class Rounds:
         if self.load.ours in self.away:
             self.finding.left_out = self.away[self.load.ours]
         else:
-            self._compare(sample)
+            await asyncio.to_thread(self._compare, sample)
 
     def _ready(self, sample: Sequence[Asked]) -> Sequence[Asked]:
         """What a server must answer before it is measured."""
@@ -156,7 +157,7 @@ class Rounds:
         """Wrong answers are faults; those of an optional server keep it away."""
         reference = self.servers.get(REFERENCE, self.servers[self.load.ours])
         for contestant, server in self.servers.items():
-            faults = asking.compare(sample, server.port, reference.port) if contestant.answers else []
+            faults = asking.settled(sample, server.port, reference.port) if contestant.answers else []
             if faults:
                 self._blame(contestant, f"{len(faults)} of {len(sample)} answers: {faults[0]}")
 
