@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 from conformance.bench.document import Document
 from conformance.bench.finding import COREDNS, FAIL, FAULT, LEFT_OUT, PASS, PER_CPU, TWO_CORES, VOID
+from conformance.bench.growth import CPU_BEND, MEMORY_BEND, START_BEND, START_SLOPE
 from conformance.bench.start import MEMORY
 from conformance.bench.table import beside, met, number, ratio
 from conformance.report.picture import WIDTH, Sheet
@@ -22,7 +23,13 @@ STYLE = """
   .c0 { stroke: #7aa7ff; } .c1 { stroke: #ffa45c; }
 }
 """
-SHORT = {PER_CPU: "per CPU-s", MEMORY: "memory"}
+SHORT = {
+    PER_CPU: "per CPU-s", MEMORY: "memory", START_SLOPE: "start for each 1,000 Services",
+    START_BEND: "start's slope, above : below", MEMORY_BEND: "memory's slope, above : below",
+    CPU_BEND: "slope of the start's processor time, above : below",
+}  # fmt: skip
+"""What would be too long before a bar."""
+
 COLOURS = {PASS: "good", FAIL: "bad", FAULT: "bad", VOID: "plain", LEFT_OUT: "plain", "": "plain"}
 
 LEFT = 400
@@ -161,9 +168,9 @@ def _charts(drawing: Drawing, lines: Sequence[Figure], subject: str) -> None:
 
 
 def slower(curves: Mapping[str, Sequence[tuple[float, float]]], subject: str) -> str:
-    """Where the curve of the server under test is above CoreDNS's; empty where nowhere."""
+    """At which of the named shares the curve of the server under test is above CoreDNS's; empty where at none."""
     mine, theirs = dict(curves.get(subject, ())), dict(curves.get(COREDNS, ()))
-    shares = [share for share, took in mine.items() if share in theirs and took > theirs[share]]
+    shares = [share for share in TICKS if share in mine and share in theirs and mine[share] > theirs[share]]
     return f"{subject} is slower at {', '.join(f'{share * 100:g}%' for share in shares)}" if shares else ""
 
 

@@ -150,9 +150,13 @@ def _measured(found: Document) -> str:
     return (
         f"{found['date'][:10]}, {_commit(found)}, {versions}; {_machine(found)}; {api}, kubeadm's Corefile without"
         " *forward*, *loop* and *lameduck* (forwarded: `cache 30` and `forward` alone);"
-        f" medians (least–most) of {options['rounds']} rounds of {options['seconds']:g} seconds in turns"
+        f" medians (least–most) of {_rounds(options['rounds'])} of {options['seconds']:g} seconds in turns"
         f"{_busy(found)}.{_sharing(found)}"
     )
+
+
+def _rounds(count: int) -> str:
+    return "1 round" if count == 1 else f"{count} rounds"
 
 
 def _commit(found: Document) -> str:
