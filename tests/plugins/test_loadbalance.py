@@ -102,6 +102,7 @@ async def test_octets_that_can_change_places_may_do_so_unless_networks_go_first(
     def known(message: Message) -> Message:
         assert message.question is not None
         packed = of_records(message.question, message.answer, ())
+        assert packed is not None
         return with_replay(message)._replace(question=packed.question, packed=packed)
 
     block = make_block(clock=Clock(1000.0))

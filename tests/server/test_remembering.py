@@ -217,6 +217,7 @@ async def test_after_each_change_the_answer_is_the_new_one(corefile: str) -> Non
     await run(corefile, [*script, *QUESTIONS])
 
 
+NAME_OF_ANOTHER_BLOCK = Service("n1", "ext", "ExternalName", ("",), external_name="web.n1.svc.other.local")
 MANY = tuple(Endpoint(f"10.0.1.{number}", hostname=f"web-{number}") for number in range(10))
 
 
@@ -247,3 +248,38 @@ async def test_of_a_shuffled_answer_all_is_the_same_but_the_order(qtype: int, ed
 @given(script=st.lists(steps, min_size=20, max_size=60))
 def test_it_is_as_if_nothing_were_remembered(corefile: str, script: list[Step]) -> None:
     asyncio.run(run(corefile, script))
+
+
+SHUFFLED_ELSEWHERE = """\
+cluster.local:53 {
+    kubernetes cluster.local {
+        endpoint http://127.0.0.1:1
+    }
+}
+other.local:53 {
+    kubernetes other.local {
+        endpoint http://127.0.0.1:1
+    }
+    loadbalance
+}
+"""
+
+
+async def test_what_another_block_shuffles_comes_in_every_order() -> None:
+    known = (Namespace("n1"), web("None"), slice_of(*MANY), NAME_OF_ANOTHER_BLOCK)
+    server = CorefileServer(SHUFFLED_ELSEWHERE, Clock(1_700_000_000.0), known)
+    query = written(f"ext.n1.svc.{Z}", Type.A, Flag.RD, 1, None)
+    firsts = {parse(await server.ask(query) or b"").answer[1].rdata for _ in range(200)}
+    assert len(firsts) == len(MANY)
+
+
+async def test_a_service_of_more_endpoints_than_a_message_holds() -> None:
+    slices = [
+        EndpointSlice("n1", f"s{part}", "web", "IPv4", tuple(Endpoint(f"10.{part}.0.{x}") for x in range(250)), (HTTP,))
+        for part in range(17)
+    ]
+    server = CorefileServer(KUBEADM, Clock(1_700_000_000.0), (Namespace("n1"), web("None"), *slices))
+    for edns, records in ((None, 29), (Edns(65535), 4090)):
+        for _ in range(3):
+            reply = parse(await server.ask(written(f"web.n1.svc.{Z}", Type.A, Flag.RD, 1, edns)) or b"")
+            assert (reply.rcode, reply.truncated, len(reply.answer)) == (0, True, records)

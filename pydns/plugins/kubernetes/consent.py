@@ -35,6 +35,7 @@ def joined(first: Replay | None, second: Replay | None) -> Replay | None:
         max(first.variants, second.variants),
         first.counters + second.counters,
         lease=lease,
+        any_order=first.any_order or second.any_order,
     )
 
 

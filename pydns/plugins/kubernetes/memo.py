@@ -1,6 +1,7 @@
 """Answers about Services that were made before, until one of their data changes.
 
-They are bounded by the names that exist.  It does not know how answers are made.
+They are bounded by the names that objects have; where a label may be anything (``zonal``), nothing is kept.  It does
+not know how answers are made.
 """
 
 from __future__ import annotations
@@ -16,21 +17,23 @@ from pydns.plugins.kubernetes.records import Outcome
 class Known:
     """What became of a question in ``zone``, all in lower case; and the octets of several records, once needed."""
 
-    __slots__ = ("_packed", "outcome", "zone")
+    __slots__ = ("_is_packed", "_packed", "outcome", "zone")
 
     def __init__(self, zone: str, outcome: Outcome) -> None:
         self.zone = zone
         self.outcome = outcome
+        self._is_packed = False
         self._packed: Packed | None = None
 
     def packed(self, question: Question) -> Packed | None:
-        """The octets of a reply with the several records that there are; None for one."""
+        """The octets of a reply with the several records that there are; None for one, and for more than fit."""
         _, _, answer, additional, _ = self.outcome
         if len(answer) == 1 and not additional:
             return None
-        if self._packed is None:
+        if not self._is_packed:
+            self._is_packed = True
             self._packed = of_records(question, answer, additional)
-        return self._packed.of(question)
+        return self._packed and self._packed.of(question)
 
 
 class Memo:

@@ -20,7 +20,7 @@ from struct import Struct
 from pydns.dns.message import HEADER, RR, Message, Question, pack, uncompressed_size
 from pydns.dns.name import to_wire
 from pydns.dns.packed import Packed
-from pydns.dns.types import Type, new
+from pydns.dns.types import Flag, Type, new
 from pydns.plugins.kubernetes.apex import HOSTMASTER, SERVER
 
 _ADDRESSES = (Type.A, Type.AAAA)
@@ -30,6 +30,8 @@ _BOTH = Struct("!HHHHHIH")
 _OWNER = 0xC000 | HEADER.size
 _TTL = _QUESTION.size + 6
 """Octets between the end of the question's name and the TTL of a record behind it whose owner is a pointer."""
+_TC = Flag.TC >> 8
+"""The bit in the header's third octet that says that a message was cut."""
 _HEAD = 10
 """Octets between a record's owner and its rdata."""
 _SOA_LABELS = (SERVER.rpartition(".")[2], HOSTMASTER)
@@ -47,10 +49,14 @@ def of_address(question: Question, answer: tuple[RR, ...]) -> Packed | None:
     return new(Packed, (question, answer, (), (), body, (len(wire) + _TTL,), size, None))
 
 
-def of_records(question: Question, answer: tuple[RR, ...], additional: tuple[RR, ...]) -> Packed:
-    """The octets of a reply with these records, which can be put in other orders (rule 4)."""
+def of_records(question: Question, answer: tuple[RR, ...], additional: tuple[RR, ...]) -> Packed | None:
+    """The octets of a reply with these records, which can be put in other orders (rule 4); None for too many of them
+    for any message."""
     message = Message(question=question, answer=answer, additional=additional)
-    body = pack(message)[HEADER.size :]
+    whole = pack(message)
+    if whole[2] & _TC:
+        return None
+    body = whole[HEADER.size :]
     places = _places(body, len(to_wire(question.name)) + _QUESTION.size, len(answer) + len(additional))
     last = additional or answer
     blocks = [body[start:end] for start, _, end in places[-len(last) :]]

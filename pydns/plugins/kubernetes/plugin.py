@@ -186,6 +186,7 @@ class Kubernetes(Passes, Plugin):
         """See `pydns.workforce.Feeds`."""
         assert isinstance(self.source, FedSource)
         self.source.take(piece)
+        self.answers.apex.follow(self.process.clock())  # it may bring another serial, and no change
 
     def _publish(self, change: Change) -> None:
         self.answers.apex.follow(self.process.clock())

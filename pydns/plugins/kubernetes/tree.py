@@ -23,8 +23,8 @@ _POD_PORT = Port("", 0, "")
 class Found(NamedTuple):
     """What a name holds; a name that ``exists`` may hold nothing.
 
-    ``tags`` are the data looked at, ``service`` is the Service whose ``items`` these are, if there is one; whether its
-    endpoint slices were looked at is in ``of_endpoints``.
+    ``tags`` are the data looked at, ``service`` is the Service whose ``items`` these are, if there is one and the name
+    has no label that may be anything; whether its endpoint slices were looked at is in ``of_endpoints``.
     """
 
     exists: bool
@@ -76,7 +76,8 @@ class Tree:
         if service is None:
             return Found(False, tags)
         items = service.select(name)
-        return Found(bool(items) or bool(name.zone and service.is_headless), tags, items, key, of_endpoints)
+        exists = bool(items) or bool(name.zone and service.is_headless)
+        return Found(exists, tags, items, None if name.zone else key, of_endpoints)
 
     def _service(self, key: Key) -> ServiceItems | None:
         """The items of a Service, made when they are first asked for."""

@@ -79,6 +79,13 @@ def test_a_joined_consent_is_the_narrower_of_both() -> None:
     assert joined(consent(), consent(WEB)) == consent(WEB)
 
 
+@pytest.mark.parametrize("first, second", [(True, False), (False, True)])
+def test_a_joined_consent_is_for_any_order_as_either(first: bool, second: bool) -> None:
+    replay = joined(consent()._replace(any_order=first), consent()._replace(any_order=second))
+    assert replay is not None
+    assert replay.any_order
+
+
 ONE, OTHER = Lease(), Lease()
 
 

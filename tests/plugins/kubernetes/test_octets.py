@@ -111,7 +111,9 @@ def test_several_records_in_any_order_and_cut_anywhere(
     answer: tuple[RR, ...], additional: tuple[RR, ...], moves: bool, edns: Edns | None
 ) -> None:
     question = Question(WEB, answer[0].type)
-    packed = of_records(Question(WEB, answer[0].type), answer, additional).of(question)
+    known = of_records(Question(WEB, answer[0].type), answer, additional)
+    assert known is not None
+    packed = known.of(question)
     reply = Message(7, 0x8400, 0, question, answer, (), additional, edns, packed=packed)
     assert is_as_packed(reply)
     moved = reply.with_order(answer, (), additional[::-1]) if additional else reply.with_order(answer[::-1], (), ())
@@ -159,3 +161,9 @@ def test_a_message_that_was_changed_has_no_ring() -> None:
     question = Question(WEB, Type.A)
     reply = Message(7, 0x8400, 0, question, answer, packed=of_records(question, answer, ()))
     assert ring_of(reply._replace(answer=answer[:2]), 512) is None
+
+
+def test_there_are_no_octets_of_more_records_than_a_message_holds() -> None:
+    many = tuple(RR(WEB, Type.A, 30, number.to_bytes(4, "big")) for number in range(4200))
+    assert of_records(Question(WEB, Type.A), many[:4000], ()) is not None
+    assert of_records(Question(WEB, Type.A), many, ()) is None

@@ -8,13 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pydns.dns import Message, Type
+from pydns.dns.rdata import SOA_NUMBERS
 from pydns.dns.replay import Replay
-from pydns.k8s.objects import KINDS, Endpoint, EndpointSlice, Namespace, Object, Pod, Port, Service
+from pydns.k8s.feed import FedSource, Feeder
+from pydns.k8s.objects import KINDS, Endpoint, EndpointSlice, Kind, Namespace, Object, Pod, Port, Service
+from pydns.k8s.source import Interest
 from pydns.k8s.store import key_of
 from pydns.plugin import Query
+from pydns.plugins.kubernetes.apex import SERIAL_LAG
+from pydns.plugins.kubernetes.options import KubernetesOptions
 from pydns.plugins.kubernetes.plugin import Kubernetes
-from tests.plugins.kubernetes.cluster import ADMIN, HTTP, NONE, FixedSource, expand, make_kubernetes, reply
-from tests.support import FakeServer, answer, make_query
+from tests.plugins.kubernetes.cluster import ADMIN, HTTP, NONE, FixedSource, cluster_ip, expand, make_kubernetes, reply
+from tests.support import Clock, FakeServer, answer, corefile_lines, make_block, make_query
 
 NAMESPACES = ("n1", "n2")
 SERVICES = ("s1", "s2", "")
@@ -143,3 +148,29 @@ def test_remembered_and_fresh_answers_are_the_same(
     options: str, cluster: list[Object], steps: list[tuple[bool, Object]]
 ) -> None:
     asyncio.run(compare(options, cluster, steps))
+
+
+async def test_a_worker_renews_denials_with_the_serial_of_its_parent() -> None:
+    parent = FixedSource([Namespace("shop")])
+    clock = Clock(1000.0)
+    block = make_block(".:53", clock=clock)
+    (line,) = corefile_lines("kubernetes cluster.local")
+    worker = Kubernetes(block, KubernetesOptions.parse(line), FedSource(Interest(), clock))
+    for piece in Feeder(parent).snapshot():
+        worker.take(piece)
+    told: list[bytes] = []
+    feeder = Feeder(parent)
+    feeder.follow(told.append)
+    for parent.now, clock.now in ((1199.999, 1200.001), (5000.0, 5000.0)):
+        lease = worker.answers.apex.lease
+        parent.store.put(cluster_ip("web", "10.96.0.1"))
+        parent.store.remove(Kind.SERVICE, ("shop", "web"))  # of this the worker hears nothing but the serial
+        await asyncio.sleep(0)
+        for piece in told:
+            worker.take(piece)
+        told.clear()
+        assert lease.until == clock.now + SERIAL_LAG
+        [soa] = worker.answers.apex.soa("cluster.local.")
+        assert worker.answers.apex.lease.octets == soa.rdata[-SOA_NUMBERS:]
+        assert int.from_bytes(soa.rdata[-SOA_NUMBERS:][:4], "big") == int(parent.now)
+    await feeder.stop()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pydns.k8s.store import Key
 from pydns.plugins.kubernetes.consent import Tags
 from pydns.plugins.kubernetes.options import KubernetesOptions
 from pydns.plugins.kubernetes.qname import NODE, Name
@@ -101,6 +102,11 @@ def test_slices_count_where_they_were_looked_at(options: str, name: Name, of_end
     assert (TAGS.endpoints("shop", name.service) in found.tags) is of_endpoints
     assert found.of_endpoints is of_endpoints or found.service is None
     assert TAGS.service("shop", name.service) in found.tags
+
+
+@pytest.mark.parametrize("zone, service", [("", ("shop", "hl")), ("zone-a", None), ("made-up", None)])
+def test_a_name_with_a_label_that_may_be_anything_belongs_to_no_service(zone: str, service: Key | None) -> None:
+    assert make_tree("zonal").find(Name("svc", "shop", "hl", zone=zone)).service == service
 
 
 def test_items_are_kept_until_their_service_changes() -> None:
