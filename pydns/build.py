@@ -21,7 +21,8 @@ from pydns.corefile.keys import DEFAULT_PORT, Claim, duplicates
 from pydns.corefile.line import CorefileError, Line
 from pydns.corefile.parser import Corefile, ServerBlock
 from pydns.dns.message import Message
-from pydns.plugin import Address, Block, Counts, Failure, Plugin, Process, Query, Serve, Settings
+from pydns.plugin import Block, Counts, Plugin, Process, Settings
+from pydns.query import Address, Failure, Query, Serve
 from pydns.server.dispatch import Chain, Dispatcher
 from pydns.server.instance import Instance
 from pydns.server.listener import Listener

@@ -16,7 +16,8 @@ from pydns.dns.text import record, to_text
 from pydns.dns.types import type_name, type_number
 from pydns.http import HttpListeners
 from pydns.metrics import Metrics
-from pydns.plugin import Block, Dropped, Failure, Plugin, Process, Query, Serve
+from pydns.plugin import Block, Plugin, Process
+from pydns.query import Dropped, Failure, Query, Serve
 from pydns.registry import ORDER
 
 P = TypeVar("P", bound=Plugin)

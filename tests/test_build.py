@@ -14,7 +14,8 @@ from pydns.corefile.options import Options, argument
 from pydns.corefile.parser import parse
 from pydns.corefile.types import text
 from pydns.dns import Message, Rcode
-from pydns.plugin import Block, Failure, Plugin, Query, Settings
+from pydns.plugin import Block, Plugin, Settings
+from pydns.query import Failure, Query
 from pydns.server.instance import Instance
 from pydns.server.listener import Listener
 from tests.server.parts import make_process, packet

@@ -25,7 +25,8 @@ from pydns.dns import rdata
 from pydns.dns.message import RR, Message
 from pydns.dns.replay import Replay
 from pydns.dns.types import Type
-from pydns.plugin import Plugin, Query
+from pydns.plugin import Plugin
+from pydns.query import Query
 
 TTL = 8482
 HINFO = rdata.hinfo("ANY obsoleted", "See RFC 8482")

@@ -34,7 +34,8 @@ from pydns.corefile.types import Converter, choice, duration, quote, regex
 from pydns.dns.message import Message
 from pydns.dns.types import type_name
 from pydns.errand import Passes
-from pydns.plugin import Block, Failure, Plugin, Query
+from pydns.plugin import Block, Plugin
+from pydns.query import Failure, Query
 from pydns.tasks import Tasks
 
 

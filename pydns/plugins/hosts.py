@@ -60,7 +60,8 @@ from pydns.dns.name import longest_zone, normalize, parent, reverse_address
 from pydns.dns.rdata import target
 from pydns.dns.replay import Replay
 from pydns.dns.types import Flag, Rcode, Type
-from pydns.plugin import Block, Failure, Plugin, Query
+from pydns.plugin import Block, Plugin
+from pydns.query import Failure, Query
 from pydns.tasks import Tasks
 
 DEFAULT_FILE = "/etc/hosts"

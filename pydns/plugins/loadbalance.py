@@ -57,7 +57,8 @@ from pydns.dns.message import RR, Message
 from pydns.dns.replay import Replay
 from pydns.dns.types import Rcode, Type
 from pydns.errand import Errand, Passes
-from pydns.plugin import Block, Plugin, Query
+from pydns.plugin import Block, Plugin
+from pydns.query import Query
 from pydns.tasks import Tasks
 
 MOST_VARIANTS = 16

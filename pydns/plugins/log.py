@@ -54,7 +54,8 @@ from pydns.dns.message import Message, uncompressed_size
 from pydns.dns.name import is_below
 from pydns.dns.signatures import has_expired_signature
 from pydns.dns.types import Flag, Opcode, Rcode, Type, class_name, type_name
-from pydns.plugin import Block, Dropped, Failure, Plugin, Query
+from pydns.plugin import Block, Plugin
+from pydns.query import Dropped, Failure, Query
 
 EMPTY = "-"
 COMMON = (

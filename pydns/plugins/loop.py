@@ -31,7 +31,8 @@ from pydns.corefile.options import Options
 from pydns.dns.message import Message, Question, pack
 from pydns.dns.types import Flag, Type
 from pydns.errand import Passes
-from pydns.plugin import Block, Plugin, Query
+from pydns.plugin import Block, Plugin
+from pydns.query import Query
 from pydns.tasks import Tasks
 
 DEADLINE = 30.0

@@ -23,7 +23,8 @@ from pydns.corefile.options import Options, argument
 from pydns.corefile.types import zones
 from pydns.dns.message import Message
 from pydns.dns.name import longest_zone
-from pydns.plugin import Block, Describes, Plugin, Query
+from pydns.plugin import Block, Describes, Plugin
+from pydns.query import Query
 
 
 @dataclass

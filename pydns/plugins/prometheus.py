@@ -67,7 +67,8 @@ from pydns.dns.name import is_below, longest_zone
 from pydns.dns.types import Rcode, Type, rcode_name
 from pydns.errand import Errand, Passes
 from pydns.metrics import CONTENT_TYPE, Metrics
-from pydns.plugin import Block, Dropped, Failure, Plugin, Query
+from pydns.plugin import Block, Plugin
+from pydns.query import Dropped, Failure, Query
 
 PATH = "/metrics"
 _ROOT = (".",)

@@ -26,7 +26,8 @@ from pydns.dns import rdata
 from pydns.dns.message import RR, Message
 from pydns.dns.name import MAX_NAME, to_wire
 from pydns.dns.types import Flag, Type
-from pydns.plugin import Plugin, Query
+from pydns.plugin import Plugin
+from pydns.query import Query
 
 
 @dataclass

@@ -35,7 +35,8 @@ from pydns.dns.replay import Denial, Replay
 from pydns.dns.types import OPCODE_MASK, RCODE_MASK, Class, Flag, Rcode, Type, new
 from pydns.errand import Errand
 from pydns.log import Log
-from pydns.plugin import Address, Counts, Dropped, Failure, Plugin, Process, Query, Serve, Settings
+from pydns.plugin import Counts, Plugin, Process, Settings
+from pydns.query import Address, Dropped, Failure, Query, Serve
 from pydns.server.accept import Rejected, accept
 
 MAX_DEPTH = 8

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydns.plugin import Address
+from pydns.query import Address
 from pydns.server.listener import Listener
 from pydns.server.sockets import WILDCARDS, Sockets, bind_all, shared, spread, twin
 from pydns.server.tcp import Limits, TcpConnections

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydns.log import Log
-from pydns.plugin import Address, Block, Plugin
+from pydns.plugin import Block, Plugin
+from pydns.query import Address
 from pydns.server.listener import Listener
 
 _PREFERRED_SYNTAX = re.compile(r"([A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+")

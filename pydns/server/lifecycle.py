@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pydns import garbage, log
-from pydns.plugin import Address, Process
+from pydns.plugin import Process
+from pydns.query import Address
 from pydns.server.crew import STOPS, Crew
 from pydns.server.endpoint import Endpoint
 from pydns.server.instance import Instance, StartError

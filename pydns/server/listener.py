@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from pydns.errand import Asker, Errand
-from pydns.plugin import Address, Settings
+from pydns.plugin import Settings
+from pydns.query import Address
 from pydns.server.dispatch import Dispatcher
 from pydns.server.errands import Errands
 from pydns.server.packet_cache import PacketCache, Ticket, new_turn

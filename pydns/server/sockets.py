@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Self
 
 from pydns.address import host_port
 from pydns.net import interface_addresses
-from pydns.plugin import Address
+from pydns.query import Address
 
 BACKLOG = 1024
 """TCP connections that the kernel may hold until they are accepted."""

@@ -24,7 +24,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import cast
 
-from pydns.plugin import Address
+from pydns.query import Address
 from pydns.server.listener import HasListener
 from pydns.server.turns import Turns
 

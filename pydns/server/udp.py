@@ -25,7 +25,7 @@ from typing import Any
 
 from pydns.dns.message import MAX_MESSAGE
 from pydns.mmsg import SLOTS, Peer, Recall, peer_of, shared_batch, shared_outgoing
-from pydns.plugin import Address
+from pydns.query import Address
 from pydns.server.listener import Client, HasListener
 from pydns.turn import TURN
 

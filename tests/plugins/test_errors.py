@@ -3,8 +3,8 @@
 import pytest
 
 from pydns.corefile.line import CorefileError
-from pydns.plugin import Failure
 from pydns.plugins.errors import Errors
+from pydns.query import Failure
 from tests.support import Clock, answer, fail, make_block, make_plugin, make_query
 
 

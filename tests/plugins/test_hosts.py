@@ -10,8 +10,9 @@ import pytest
 
 from pydns.corefile.line import CorefileError
 from pydns.dns import Flag, Message, Replay
-from pydns.plugin import Block, Failure
+from pydns.plugin import Block
 from pydns.plugins.hosts import Entry, Hosts, HostsOptions, Table, read_entry
+from pydns.query import Failure
 from tests.support import Clock, answer, corefile_lines, make_block, make_plugin, make_query, texts
 
 FILE = """\

@@ -5,9 +5,10 @@ import pytest
 from pydns.corefile.line import CorefileError
 from pydns.dns import Edns, Flag, Message, Question, Rcode
 from pydns.dns.edns import DO
-from pydns.plugin import Block, Dropped, Failure, Query, Serve
+from pydns.plugin import Block
 from pydns.plugins.log import Log, kind
 from pydns.plugins.metadata import Metadata
+from pydns.query import Dropped, Failure, Query, Serve
 from tests.support import Clock, answer, drop, fail, make_block, make_plugin, make_query
 
 A = "one.example.org. 3600 IN A 10.0.0.1"

@@ -7,8 +7,9 @@ import pytest
 
 from pydns.corefile.line import CorefileError
 from pydns.corefile.options import Options
-from pydns.plugin import Plugin, Query
+from pydns.plugin import Plugin
 from pydns.plugins.metadata import Metadata
+from pydns.query import Query
 from tests.support import answer, make_block, make_plugin, make_query
 
 

@@ -10,8 +10,9 @@ from pydns.corefile.line import CorefileError
 from pydns.corefile.options import Options
 from pydns.dns import Edns, Flag, Message, Rcode
 from pydns.dns.edns import DO
-from pydns.plugin import Block, Counts, Dropped, Failure, Plugin, Query, Serve
+from pydns.plugin import Block, Counts, Plugin
 from pydns.plugins.prometheus import MAX_WAITING, SIZE_BUCKETS, TIME_BUCKETS, Prometheus
+from pydns.query import Dropped, Failure, Query, Serve
 from tests.support import Clock, FakeServer, answer, drop, fail, make_block, make_plugin, make_query
 
 SERVER = 'server="dns://:53",view=""'

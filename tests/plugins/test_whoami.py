@@ -4,8 +4,8 @@ import pytest
 
 from pydns.corefile.line import CorefileError
 from pydns.dns import Flag, Rcode
-from pydns.plugin import Query
 from pydns.plugins.whoami import Whoami
+from pydns.query import Query
 from tests.support import make_plugin, make_query, texts
 
 LONG = ".".join(["a" * 63] * 3 + ["b" * 61]) + "."

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydns.plugin import Address, Block, Plugin, Process
+from pydns.plugin import Block, Plugin, Process
+from pydns.query import Address
 from pydns.server.instance import Instance
 from pydns.server.listener import Listener
 from tests.server.parts import make_dispatcher

@@ -17,7 +17,8 @@ from pydns.dns.replay import Replay
 from pydns.dns.types import type_number
 from pydns.http import HttpListeners
 from pydns.metrics import Metrics
-from pydns.plugin import Process, Query, Serve, Settings
+from pydns.plugin import Process, Settings
+from pydns.query import Query, Serve
 from pydns.server.dispatch import Chain, Dispatcher
 from pydns.server.endpoint import Endpoint
 from pydns.server.listener import Listener

@@ -10,10 +10,11 @@ from pydns.dns import Edns, Flag, Message, Question, Rcode
 from pydns.dns.message import RR, pack, parse
 from pydns.dns.replay import Denial, Replay
 from pydns.dns.types import Opcode
-from pydns.plugin import Address, Plugin, Query, Serve, Settings
+from pydns.plugin import Plugin, Settings
 from pydns.plugins.errors import Errors
 from pydns.plugins.log import Log as LogPlugin
 from pydns.plugins.whoami import Whoami
+from pydns.query import Address, Query, Serve
 from pydns.server.dispatch import MAX_DEPTH, Chain, Dispatcher
 from tests.server.parts import LABEL, large, make_dispatcher, make_process, packet
 from tests.support import answer, drop, fail, make_plugin, make_query, texts

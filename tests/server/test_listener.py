@@ -9,7 +9,7 @@ import pytest
 from pydns.dns import Message
 from pydns.dns.message import parse
 from pydns.dns.replay import Replay
-from pydns.plugin import Query
+from pydns.query import Query
 from pydns.server import listener as module
 from pydns.server.listener import Listener
 from tests.server.parts import Gate, make_listener, make_process, packet

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from pydns.dns import Flag, Message, Rcode
 from pydns.dns.message import parse
 from pydns.dns.replay import Replay
-from pydns.plugin import Query, Settings
+from pydns.plugin import Settings
+from pydns.query import Query
 from pydns.server import listener as listener_module
 from pydns.server.sockets import CONNECTION_BUFFER
 from pydns.server.tcp import READ, SEND_BUFFER, Limits

@@ -12,7 +12,7 @@ import pytest
 from pydns.dns import Message
 from pydns.dns.message import parse
 from pydns.dns.replay import Replay
-from pydns.plugin import Query
+from pydns.query import Query
 from pydns.server import turns as module
 from pydns.server.listener import Listener
 from pydns.server.tcp import READ, Limits

@@ -17,7 +17,7 @@ from pydns import mmsg
 from pydns.dns import Edns, Flag, Message
 from pydns.dns.message import parse
 from pydns.dns.replay import Replay
-from pydns.plugin import Query
+from pydns.query import Query
 from pydns.server.listener import Listener
 from pydns.server.udp import BATCH
 from tests.server.parts import ADDRESS_RECORD, Gate, Running, UdpClient, large, make_listener, make_process, packet

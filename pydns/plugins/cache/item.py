@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydns.dns.message import RR, Message
 from pydns.dns.types import Flag, new
-from pydns.plugin import Query
+from pydns.query import Query
 
 _KEPT = Flag.AA | Flag.RA | Flag.AD
 

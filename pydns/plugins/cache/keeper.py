@@ -9,12 +9,13 @@ from pydns.dns.message import RR, Message
 from pydns.dns.name import is_below
 from pydns.dns.types import Class, Flag, Rcode, new
 from pydns.errand import Errand
-from pydns.plugin import Process, Query
+from pydns.plugin import Process
 from pydns.plugins.cache.classify import Kind, classify, is_about, is_storable, lowest_ttl, ttls_of
 from pydns.plugins.cache.counters import KINDS, Counters
 from pydns.plugins.cache.item import Item, wants_ad, with_ttl
 from pydns.plugins.cache.options import CacheOptions
 from pydns.plugins.cache.store import DENIAL, SUCCESS, Key, Store
+from pydns.query import Query
 
 _IN = int(Class.IN)
 _NOERROR = int(Rcode.NOERROR)

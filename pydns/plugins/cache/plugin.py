@@ -76,12 +76,13 @@ from pydns.dns.plain import Shape
 from pydns.dns.replay import Replay
 from pydns.dns.types import Flag
 from pydns.errand import Errand, Passes
-from pydns.plugin import Block, Plugin, Query
+from pydns.plugin import Block, Plugin
 from pydns.plugins.cache.counters import Counters
 from pydns.plugins.cache.keeper import Keeper, in_zones
 from pydns.plugins.cache.options import CacheOptions, Prefetch
 from pydns.plugins.cache.refresh import Refresher, asking
 from pydns.plugins.cache.store import Found, Key, Store
+from pydns.query import Query
 
 
 class Cache(Passes, Plugin):

@@ -10,13 +10,14 @@ from collections.abc import Callable
 
 from pydns.dns.message import Message
 from pydns.dns.types import Rcode
-from pydns.plugin import Dropped, Failure, Process, Query, Serve
+from pydns.plugin import Process
 from pydns.plugins.cache.classify import Kind, classify, is_about
 from pydns.plugins.cache.counters import Counters
 from pydns.plugins.cache.item import Item
 from pydns.plugins.cache.keeper import Keeper
 from pydns.plugins.cache.options import ServeStale
 from pydns.plugins.cache.store import Key
+from pydns.query import Dropped, Failure, Query, Serve
 from pydns.tasks import Tasks
 
 

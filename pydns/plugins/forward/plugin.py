@@ -70,10 +70,11 @@ from __future__ import annotations
 from pydns.dns.message import Message
 from pydns.dns.types import Rcode
 from pydns.errand import Errand
-from pydns.plugin import Block, Plugin, Query
+from pydns.plugin import Block, Plugin
 from pydns.plugins.forward.options import ForwardOptions
 from pydns.plugins.forward.stanza import Stanza
 from pydns.plugins.forward.target import Counters
+from pydns.query import Query
 
 
 class Forward(Plugin):

@@ -18,10 +18,11 @@ from pydns.dns.message import Message, pack
 from pydns.dns.name import is_below
 from pydns.dns.types import Flag, Rcode
 from pydns.errand import Errand
-from pydns.plugin import Failure, Process, Query
+from pydns.plugin import Process
 from pydns.plugins.forward.options import ForwardOptions
 from pydns.plugins.forward.target import Counters, Target
 from pydns.plugins.forward.to import resolve
+from pydns.query import Failure, Query
 from pydns.upstream.policy import Policy, make_policy
 from pydns.upstream.reply import ExchangeError, answers
 

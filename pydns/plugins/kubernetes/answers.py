@@ -13,7 +13,6 @@ from pydns.dns.name import is_reverse, reverse_address
 from pydns.dns.rdata import txt
 from pydns.dns.types import Class, Type
 from pydns.k8s.store import Store
-from pydns.plugin import Query
 from pydns.plugins.kubernetes.apex import SERVER, Apex
 from pydns.plugins.kubernetes.consent import Tag, Tags, consent
 from pydns.plugins.kubernetes.external import External
@@ -23,6 +22,7 @@ from pydns.plugins.kubernetes.qname import Name, parse
 from pydns.plugins.kubernetes.records import Asked, Outcome, absolute, addresses, pointers, service_records
 from pydns.plugins.kubernetes.reverse import Reverse
 from pydns.plugins.kubernetes.tree import NOWHERE, Found, Tree
+from pydns.query import Query
 
 SCHEMA_NAME = "dns-version"
 SCHEMA_VERSION = "1.1.0"

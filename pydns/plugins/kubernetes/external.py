@@ -12,10 +12,10 @@ from pydns.dns.message import RR, Message
 from pydns.dns.name import from_wire, is_below
 from pydns.dns.replay import Replay
 from pydns.dns.types import Type
-from pydns.plugin import Dropped, Query
 from pydns.plugins.kubernetes.consent import consent, joined
 from pydns.plugins.kubernetes.records import Asked, Item, Outcome
 from pydns.plugins.kubernetes.tree import Found
+from pydns.query import Dropped, Query
 
 MAX_CHAIN = 10
 """CNAME records that may stand before one that is still followed."""

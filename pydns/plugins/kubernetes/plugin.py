@@ -82,7 +82,7 @@ from pydns.k8s.feed import FedSource, Feeder
 from pydns.k8s.source import Source, SourceError
 from pydns.k8s.store import Change
 from pydns.net import interface_addresses
-from pydns.plugin import Block, Failure, Plugin, Query
+from pydns.plugin import Block, Plugin
 from pydns.plugins.kubernetes.answers import OWN_RULES, Answers
 from pydns.plugins.kubernetes.consent import Tags, joined
 from pydns.plugins.kubernetes.memo import Known
@@ -92,6 +92,7 @@ from pydns.plugins.kubernetes.octets import Denials, of_address
 from pydns.plugins.kubernetes.options import KubernetesOptions
 from pydns.plugins.kubernetes.records import Asked, Outcome
 from pydns.plugins.kubernetes.sources import make_source
+from pydns.query import Failure, Query
 
 LOG_EVERY = 0.5
 """Seconds between two lines that say that the start still waits."""

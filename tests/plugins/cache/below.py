@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pydns.dns.message import Message
 from pydns.dns.types import type_name
-from pydns.plugin import Block, Failure, Query
+from pydns.plugin import Block
 from pydns.plugins.cache.plugin import Cache
+from pydns.query import Failure, Query
 from tests.support import Clock, answer, make_block, make_plugin, make_query
 
 

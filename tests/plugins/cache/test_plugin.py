@@ -8,7 +8,7 @@ from pydns.dns.edns import Edns
 from pydns.dns.message import Question
 from pydns.dns.replay import Replay
 from pydns.dns.types import Flag, Rcode
-from pydns.plugin import Failure
+from pydns.query import Failure
 from tests.plugins.cache.below import Below, Cached
 from tests.support import texts
 

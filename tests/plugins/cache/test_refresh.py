@@ -8,7 +8,7 @@ import pytest
 
 from pydns.dns.message import Message
 from pydns.dns.types import Rcode
-from pydns.plugin import Query
+from pydns.query import Query
 from tests.plugins.cache.below import Below, Cached
 from tests.support import settle, texts
 

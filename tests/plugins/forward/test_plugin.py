@@ -12,9 +12,10 @@ from pydns.address import Address
 from pydns.dns.edns import Edns
 from pydns.dns.message import Message
 from pydns.dns.types import Flag, Rcode
-from pydns.plugin import Block, Failure, Serve
+from pydns.plugin import Block
 from pydns.plugins.forward.plugin import Forward
 from pydns.plugins.metadata import Metadata
+from pydns.query import Failure, Serve
 from tests.scripted_upstream import (
     Script,
     ScriptedUpstream,

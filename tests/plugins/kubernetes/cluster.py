@@ -13,9 +13,10 @@ from pydns.dns.text import record, to_text
 from pydns.dns.types import rcode_name
 from pydns.k8s.objects import KINDS, NO_PORT, Endpoint, EndpointSlice, Kind, Namespace, Object, Pod, Port, Service
 from pydns.k8s.store import Store, key_of
-from pydns.plugin import Block, Serve
+from pydns.plugin import Block
 from pydns.plugins.kubernetes.options import KubernetesOptions
 from pydns.plugins.kubernetes.plugin import Kubernetes
+from pydns.query import Serve
 from tests.support import FakeServer, corefile_lines, fail, make_block, make_query
 
 HTTP = Port("http", 80, "TCP")

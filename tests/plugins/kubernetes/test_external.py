@@ -5,7 +5,7 @@ import pytest
 from pydns.dns import Flag, Message, Rcode
 from pydns.dns.replay import Replay
 from pydns.k8s.objects import Endpoint, Namespace, Object
-from pydns.plugin import Dropped, Query
+from pydns.query import Dropped, Query
 from tests.plugins.kubernetes.cluster import (
     HTTP,
     OBJECTS,

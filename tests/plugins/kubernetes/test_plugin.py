@@ -11,8 +11,9 @@ from pydns.dns.replay import Replay
 from pydns.k8s.objects import Namespace
 from pydns.k8s.source import SourceError
 from pydns.net import interface_addresses
-from pydns.plugin import Failure, Query, Ready
+from pydns.plugin import Ready
 from pydns.plugins.kubernetes.plugin import Kubernetes
+from pydns.query import Failure, Query
 from tests.plugins.kubernetes.cluster import OBJECTS, FixedSource, ask, cluster_ip, expand, make_kubernetes, shown
 from tests.support import answer, make_block, make_plugin, make_query
 

@@ -14,10 +14,10 @@ from pydns.k8s.feed import FedSource, Feeder
 from pydns.k8s.objects import KINDS, Endpoint, EndpointSlice, Kind, Namespace, Object, Pod, Port, Service
 from pydns.k8s.source import Interest
 from pydns.k8s.store import key_of
-from pydns.plugin import Query
 from pydns.plugins.kubernetes.apex import SERIAL_LAG
 from pydns.plugins.kubernetes.options import KubernetesOptions
 from pydns.plugins.kubernetes.plugin import Kubernetes
+from pydns.query import Query
 from tests.plugins.kubernetes.cluster import ADMIN, HTTP, NONE, FixedSource, cluster_ip, expand, make_kubernetes, reply
 from tests.support import Clock, FakeServer, answer, corefile_lines, make_block, make_query
 
