@@ -18,6 +18,8 @@ from pydns.k8s.transport import TransportError, describe
 
 READ_BUFFER: Final = 1 << 18
 """Octets received ahead of what is decoded; more would only take memory."""
+MAX_HEAD: Final = 1 << 18
+"""Octets of the longest header, with what was said before it; what is longer is no API."""
 SUCCESS: Final = range(200, 300)
 
 
@@ -109,8 +111,8 @@ class Reply:
         self._silence = silence
         self._loop = asyncio.get_running_loop()
         self._last = self._loop.time()
-        self._began = False
-        """Whether any octet has come."""
+        self._head = 0
+        """Octets that came until the status was known."""
         self._timer = self._loop.call_later(silence, self._look)
         self._loop.add_reader(channel.sock, self._receive)
 
@@ -163,7 +165,9 @@ class Reply:
             if data is None:
                 return
             if data:
-                self._last, self._began = self._loop.time(), True
+                self._last = self._loop.time()
+                if not self._message.status:
+                    self._count(data)
                 self._feed(data)
             if not data or self.channel.ended:
                 self._message.end()
@@ -176,10 +180,15 @@ class Reply:
             self._loop.remove_reader(self.channel.sock)
         self._wake()
 
+    def _count(self, data: bytes) -> None:
+        self._head += len(data)
+        if self._head > MAX_HEAD:
+            raise TransportError(f"a reply whose header has more than {MAX_HEAD} octets")
+
     def fail(self, error: Exception) -> None:
         """Nothing more will come, and this is why."""
         if not self._message.ended and self._fault is None:
-            kind = TransportError if self._began or isinstance(error, TimeoutError) else StaleError
+            kind = TransportError if self._head or isinstance(error, TimeoutError) else StaleError
             self._fault = kind(describe(error))
             self._fault.__cause__ = error
         self._message.reusable = False

@@ -142,6 +142,14 @@ async def test_no_reply(octets: bytes, kind: type[Exception], error: str) -> Non
         assert type(caught.value) is kind
 
 
+async def test_a_header_without_end() -> None:
+    async with exchange() as (reply, far):
+        far.send(b"HTTP/1.1 200 OK\r\nX: ")
+        assert await stuff(far, 8 << 20, b"x") < 4 << 20
+        with pytest.raises(TransportError, match=r"^a reply whose header has more than 262144 octets$"):
+            await reply.ask(b"")
+
+
 async def test_what_is_not_read_is_not_received() -> None:
     size = 8 << 20
     async with exchange() as (reply, far):
@@ -157,12 +165,12 @@ async def test_what_is_not_read_is_not_received() -> None:
         assert reply.leave()
 
 
-async def stuff(far: socket.socket, most: int) -> int:
+async def stuff(far: socket.socket, most: int, octet: bytes = b"\0") -> int:
     """Send until the other side takes no more; how much that was."""
     sent = 0
     try:
         while sent < most:
-            sent += far.send(bytes(PORTION))
+            sent += far.send(octet * PORTION)
             await settle()
     except BlockingIOError:
         pass
