@@ -13,6 +13,7 @@ Rules:
    second apart, hangs and is ended.
 7. A start that is not over when the server stops fails.
 8. As many workers start at a time as there are processors: more would take them away from the parent, which serves.
+   One that does not serve after `START_TIME` makes way for the next one, and may still come.
 
 It knows no plugin by name.
 """
@@ -40,6 +41,8 @@ FINISH_TIMEOUT = 10.0
 """Seconds that workers get to end; queries in flight get half of them (`listener.STOP_TIMEOUT`)."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 SILENT = 10
+START_TIME = 10.0
+"""Seconds that a start may hold up others."""
 STOPS = "the server stops"
 """Why a start fails that a stop has overtaken."""
 STEADY = 10.0
@@ -151,16 +154,22 @@ class Crew(Workers):
 
     async def _finishes_within(self, seconds: float) -> bool:
         """Wait, but not beyond the end of the crew; whether that is here."""
-        rest: asyncio.Future[Any] = asyncio.ensure_future(self._process.sleep(seconds))
-        await asyncio.wait([rest, self._finishing], return_when=asyncio.FIRST_COMPLETED)
-        rest.cancel()
+        await self._wait(self._finishing, seconds)
         return self._finishing.done()
+
+    async def _wait(self, future: asyncio.Future[Any], seconds: float) -> None:
+        """Wait for ``future``, for so many seconds at most; it goes on then."""
+        rest: asyncio.Future[Any] = asyncio.ensure_future(self._process.sleep(seconds))
+        await asyncio.wait([rest, future], return_when=asyncio.FIRST_COMPLETED)
+        rest.cancel()
 
     async def _work(self, post: _Post) -> str:
         """Run one worker from start to end; why it ended."""
         worker = WorkerProcess(self._counted, self._process.fatal)
         async with self._starts:
-            failed = await self._begin(worker, post)
+            beginning = asyncio.create_task(self._begin(worker, post))
+            await self._wait(beginning, START_TIME)
+        failed = await beginning
         if failed:
             return failed
         watching = asyncio.create_task(self._watch(worker))

@@ -14,13 +14,14 @@ from pydns.plugin import Process
 from pydns.serve import Configuration, Options
 from pydns.server import worker_process
 from pydns.server.channel import Recipe
-from pydns.server.crew import LONGEST_PAUSE, SILENT, Crew, _Pause
+from pydns.server.crew import LONGEST_PAUSE, SILENT, START_TIME, Crew, _Pause
 from pydns.server.endpoint import Endpoint
 from pydns.server.instance import Instance, StartError
 from pydns.server.lifecycle import Server
 from pydns.server.tally import Adder
 from pydns.server.worker_process import WorkerProcess, encoded_change
 from tests.server.parts import UdpClient, free_port, make_process, packet, until
+from tests.support import Clock
 
 
 class Scene:
@@ -65,6 +66,29 @@ async def test_no_more_workers_start_at_a_time_than_there_are_processors(
         starting.append(len(scene.process.metrics.workers) - len(crew._serving()))
         await asyncio.sleep(0)
     assert (max(starting), len(crew._serving())) == (1, 2)
+    await scene.close(crew)
+
+
+async def test_a_worker_that_hangs_while_it_starts_makes_way_and_may_still_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    scene, clock = Scene(tmp_path), Clock()
+    scene.process.sleep = clock.sleep
+    crew = scene.crew()
+    starting = asyncio.create_task(crew.start())
+    await until(lambda: bool(scene.process.metrics.workers))
+    (stopped,) = scene.process.metrics.workers
+    os.kill(stopped, signal.SIGSTOP)
+    await clock.advance(START_TIME - 1)
+    assert scene.process.metrics.workers == {stopped}
+    await clock.advance(1)
+    async with asyncio.timeout(20):
+        await crew._posts[1].first
+    assert [worker.pid == stopped for worker in crew._serving()] == [False]
+    os.kill(stopped, signal.SIGCONT)
+    await starting
+    assert len(crew._serving()) == 2
     await scene.close(crew)
 
 
@@ -181,19 +205,15 @@ async def test_one_that_ends_while_others_start_is_replaced(tmp_path: Path, log_
 
 
 async def test_those_that_say_nothing_are_replaced(tmp_path: Path, log_lines: list[str]) -> None:
-    scene = Scene(tmp_path)
-    seconds = asyncio.Semaphore(0)
-    scene.process.sleep = lambda _: seconds.acquire()
+    scene, clock = Scene(tmp_path), Clock()
+    scene.process.sleep = clock.sleep
     crew = scene.crew()
     await crew.start()
     for worker in scene.process.metrics.workers:
         os.kill(worker, signal.SIGSTOP)
-    for _ in range(2 * SILENT):
-        seconds.release()
-    await asyncio.sleep(0)
+    await clock.advance(SILENT)
     assert log_lines == []
-    for _ in range(4):
-        seconds.release()
+    await clock.advance(2)
     await until(lambda: len(log_lines) == 2)
     why = "it has said nothing for too long; another one starts"
     assert sorted(log_lines) == [f"[ERROR] worker {number} ended: {why}" for number in (1, 2)]
