@@ -133,9 +133,14 @@ class TcpConnection(asyncio.BufferedProtocol):
         if self._busy:
             return  # an answer that was ready at once; the loop below goes on
         self._busy = True
-        while self._taken < len(self._received) and self._may_take() and self._take():
-            pass
-        self._busy = False
+        try:
+            while self._taken < len(self._received) and self._may_take() and self._take():
+                pass
+        except Exception:
+            self._loop.call_soon(self.cut)  # nobody knows how far it got
+            raise
+        finally:
+            self._busy = False
         self._set_reading()
 
     def _may_take(self) -> bool:
@@ -233,6 +238,7 @@ class TcpConnection(asyncio.BufferedProtocol):
         self.last_active = self._loop.time()
         self._watch(self._connections.endpoint.listener.settings.idle_timeout)
         self._read()
+        self._loop.call_soon(self._finish_if_done)  # asyncio, which calls this, would close once more
 
     # Time.
 
@@ -263,8 +269,14 @@ class TcpConnection(asyncio.BufferedProtocol):
             self._transport.close()
 
     def waits_for_nothing(self) -> bool:
-        """Whether no query is in flight, and none has to wait for its turn."""
-        return not self.in_flight and not self._in_line
+        """Whether no query is in flight, and none waits for its turn or for the client to read replies."""
+        return not self.in_flight and not self._in_line and not self._has_whole()
+
+    def _has_whole(self) -> bool:
+        """Whether a whole message was received that is not taken yet."""
+        start = self._taken + _LENGTH
+        length = int.from_bytes(self._received[self._taken : start], "big")
+        return start + length <= len(self._received)
 
     def cut(self) -> None:
         """Close the connection now; what the client has not read is lost."""

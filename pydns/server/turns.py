@@ -85,10 +85,12 @@ class Turns:
         self._scheduled = False
         self._taken = 0
         self._calling = True
-        for _ in range(len(self._line)):
-            if not self.has_room():
-                break
-            self._line.popleft().go_on()
-        self._calling = False
-        if self._line and self.in_flight < self._most:
-            self._schedule()
+        try:
+            for _ in range(len(self._line)):
+                if not self.has_room():
+                    break
+                self._line.popleft().go_on()
+        finally:  # an error of one is not the others'
+            self._calling = False
+            if self._line and self.in_flight < self._most:
+                self._schedule()

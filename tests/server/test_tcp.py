@@ -157,6 +157,59 @@ async def test_a_client_that_asks_no_more_gets_its_replies(remember: bool, limit
     assert [received[2:4], received[2 + len(received) // 2 :][:2]] == [b"\0\1", b"\0\2"]
 
 
+async def test_a_client_that_asks_no_more_and_reads_later_gets_its_replies(
+    remember: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The end of its queries arrives while they wait for their turn; then they wait for it to read."""
+    gate, size = Gate(), large(4000)
+
+    async def serve(query: Query) -> Message:
+        return await (gate if query.name == "slow." else size)(query)
+
+    listener = make_listener(serve, remember=remember)
+    async with (
+        connected(listener, limits=Limits(all_in_flight=1)) as (server, busy),
+        await TcpClient.connect(server.port) as client,
+    ):
+        for _ in range(3):
+            await client.ask(packet())  # now it is known, where replies are remembered
+        busy.send(packet("slow. A"))
+        await gate.until_waiting(1)
+        client.writer.transport.pause_reading()  # type: ignore[attr-defined]
+        client.send(*(packet(ident=ident) for ident in range(100)))
+        client.writer.write_eof()
+        await until(lambda: any(each._in_line and each._finishing for each in server.endpoint._connections.open))
+        gate.open("slow.")
+        await until(lambda: is_unread(server))
+        client.writer.transport.resume_reading()  # type: ignore[attr-defined]
+        answered = [int.from_bytes((await client.receive())[:2], "big") for _ in range(100)]
+        assert await client.until_closed() == b""
+    assert sorted(answered) == list(range(100))
+    assert caplog.messages == []
+
+
+async def test_an_error_in_its_turn_closes_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    errors: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(type(context["exception"])))
+    gate = Gate()
+    async with (
+        connected(make_listener(gate, settings=times()), limits=Limits(all_in_flight=1)) as (server, busy),
+        await TcpClient.connect(server.port) as client,
+    ):
+        busy.send(packet("slow. A"))
+        await gate.until_waiting(1)
+        client.send(packet("quick. A"))
+        await until(lambda: any(each._in_line for each in server.endpoint._connections.open))
+        cache = server.endpoint.listener.cache("tcp", 4)
+        monkeypatch.setattr(cache, "get", {}.__getitem__)  # as a bug there would be
+        gate.open("slow.")
+        assert parse(await busy.receive()).id == 4711
+        assert await client.until_closed() == b""
+        monkeypatch.undo()
+        assert parse(await busy.ask(packet("quick. A"))).id == 4711
+    assert errors == [KeyError]
+
+
 async def test_a_client_that_goes_away_costs_nothing(log_lines: list[str], caplog: pytest.LogCaptureFixture) -> None:
     gate = Gate()
     async with connected(make_listener(gate)) as (server, client):

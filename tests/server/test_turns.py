@@ -77,6 +77,27 @@ async def test_a_pass_takes_so_many_octets(monkeypatch: pytest.MonkeyPatch) -> N
     assert seen == [4, 8, 10]
 
 
+class Failing:
+    def go_on(self) -> None:
+        raise ValueError
+
+
+async def test_an_error_of_one_holds_up_no_other_and_leaves_the_order() -> None:
+    errors: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(type(context["exception"])))
+    turns, log = Turns(Address(make_listener()), 1), list[str]()
+    turns.line_up(Failing())
+    Asking(turns, "a", 1, log).go_on()
+    await settle()
+    assert (log, errors) == (["a"], [ValueError])
+    turns.enter()
+    Asking(turns, "b", 1, log).go_on()
+    turns.leave()
+    Asking(turns, "c", 1, log).go_on()
+    await settle()
+    assert "".join(log) == "abc"
+
+
 async def test_nothing_is_taken_while_others_wait_to_begin() -> None:
     address = Address(make_listener())
     turns, log = Turns(address, 10), list[str]()
