@@ -1,8 +1,9 @@
 """A line on growth: what earlier lines found at several sizes of the cluster, as slopes. It measures nothing itself.
 
 A start takes as long as the API takes to list, on the same cores, and the longer a list is, the longer kube-apiserver
-takes for each object of it: a client that reads the lists and does nothing with them has a bend, too. So the time of
-the start is compared with CoreDNS's. What the server itself does must be straight by its processor time.
+takes for each object of it: a client that reads the lists and does nothing with them has a bend, too. So the start's
+slope is compared with CoreDNS's, and its bend is looked at twice: by the time it takes, and by its processor time,
+which is the server's alone.
 """
 
 from __future__ import annotations
