@@ -1,0 +1,75 @@
+#!/bin/sh
+# swap.sh in|out: put pydns in the place of CoreDNS in a kubeadm or kind cluster, or put back what was there.
+#
+#   deploy/kind/swap.sh in  [--image IMAGE] [--context CONTEXT] [--timeout 120s]
+#   deploy/kind/swap.sh out [--context CONTEXT] [--timeout 120s]
+#
+# Only the image of the Deployment kube-system/coredns is changed, Pod by Pod; Service, ConfigMap and role stay.  The
+# image that was there is noted in an annotation of the Deployment.  Doing either twice makes no difference.  A rollout
+# that does not become ready is taken back.
+#
+# Without --context the current context must be one of kind's (kind-…), so that no other cluster is changed by mistake.
+set -eu
+
+namespace=kube-system deployment=coredns container=coredns
+note=pydns/replaced-image
+KUBECTL=${KUBECTL:-kubectl}
+
+usage() { sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+say() { printf '%s\n' "$*"; }
+fail() { printf 'swap.sh: %s\n' "$*" >&2; exit 1; }
+kube() { "$KUBECTL" --context "$context" -n "$namespace" "$@"; }
+field() { kube get deployment "$deployment" -o "jsonpath=$1"; }
+
+[ $# -ge 1 ] || usage
+way=$1; shift
+case $way in in|out) ;; *) usage ;; esac
+image=pydns:dev context='' timeout=120s
+while [ $# -gt 0 ]; do
+    [ $# -ge 2 ] || usage
+    case $1 in
+        --image) image=$2 ;;
+        --context) context=$2 ;;
+        --timeout) timeout=$2 ;;
+        *) usage ;;
+    esac
+    shift 2
+done
+
+if [ -z "$context" ]; then
+    context=$("$KUBECTL" config current-context 2>/dev/null) || fail "no current context; name one with --context"
+    case $context in
+        kind-*) ;;
+        *) fail "the current context is $context, which is none of kind's; if you mean it: --context $context" ;;
+    esac
+fi
+
+found=$(field "{.spec.template.spec.containers[?(@.name=='$container')].image}") \
+    || fail "no Deployment $namespace/$deployment in $context"
+[ -n "$found" ] || fail "Deployment $namespace/$deployment of $context has no container $container"
+replaced=$(field "{.metadata.annotations.pydns/replaced-image}")
+
+# to IMAGE NOTE: one change, one rollout; NOTE is JSON
+to() {
+    kube patch deployment "$deployment" --type strategic -p "{
+        \"metadata\": {\"annotations\": {\"$note\": $2}},
+        \"spec\": {\"template\": {\"spec\": {\"containers\": [{\"name\": \"$container\", \"image\": \"$1\"}]}}}
+    }" >/dev/null
+    kube rollout status deployment "$deployment" --timeout "$timeout"
+}
+
+if [ "$way" = in ]; then
+    original=${replaced:-$found}
+    if to "$image" "\"$original\""; then
+        say "$context: $image serves in the place of $original; back with: $0 out --context $context"
+    else
+        kube get pods -l k8s-app=kube-dns -o wide >&2 || true
+        to "$found" "$([ -n "$replaced" ] && printf '"%s"' "$replaced" || printf null)" || true
+        fail "$image did not become ready within $timeout; $found is back"
+    fi
+elif [ -z "$replaced" ]; then
+    say "$context: $found was not put there by swap.sh; nothing to put back"
+else
+    to "$replaced" null || fail "$replaced did not become ready within $timeout; it is what was there before"
+    say "$context: $replaced is back"
+fi
