@@ -47,7 +47,7 @@ fi
 found=$(field "{.spec.template.spec.containers[?(@.name=='$container')].image}") \
     || fail "no Deployment $namespace/$deployment in $context"
 [ -n "$found" ] || fail "Deployment $namespace/$deployment of $context has no container $container"
-replaced=$(field "{.metadata.annotations.pydns/replaced-image}")
+replaced=$(field "{.metadata.annotations.$note}")
 
 # to IMAGE NOTE: one change, one rollout; NOTE is JSON
 to() {
