@@ -27,6 +27,7 @@ OLD = 86400.0
 """Seconds: no build takes a day."""
 
 KUBERNETES_VERSION = "1.37.2"
+KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kubectl", "kubelet", "kube-proxy", "kube-scheduler")
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def _kubernetes(name: str) -> Tool:
 TOOLS = {
     "coredns": Tool("coredns", "github.com/coredns/coredns"),
     "etcd": Tool("etcd", "go.etcd.io/etcd/server/v3"),
-    **{name: _kubernetes(name) for name in ("kube-apiserver", "kube-controller-manager", "kubectl")},
+    **{name: _kubernetes(name) for name in KUBERNETES},
 }
 
 
