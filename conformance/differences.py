@@ -203,6 +203,11 @@ UNSEEN = {
         "own; in CoreDNS all sockets share one process, and a reload keeps connections open."
     ),
     "ready-asks-all": ("*ready* asks the plugins of all blocks; CoreDNS only the last of each name."),
+    "ready-when-followed": (
+        "*kubernetes* is ready once all objects are listed and a watch of each kind has begun; CoreDNS once they are "
+        "listed, so that without the right to watch it is ready and learns of changes by listing anew, with pauses of "
+        "up to 30 s."
+    ),
     "record-order": (
         "Addresses of a Service come in the order of its slices' names before *loadbalance* shuffles them; CoreDNS "
         "takes slices in any order. Of Services with one ClusterIP the first by name has the PTR record; CoreDNS takes "

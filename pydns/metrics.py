@@ -207,8 +207,9 @@ class Metrics:
         self._before.append(callback)
 
     def forget(self, callback: Callable[[], None]) -> None:
-        """Take back a `before_exposition`."""
-        self._before.remove(callback)
+        """Take back a `before_exposition`, if there was one."""
+        if callback in self._before:
+            self._before.remove(callback)
 
     def counted(self) -> list[Counter | Histogram]:
         """All counters and histograms, up to date."""

@@ -43,14 +43,20 @@ class ApiSource:
         self._connect_to = connect_to
         self._synced = asyncio.Event()
         self._transport: Transport | None = None
+        self._health: ApiHealth | None = None
         self._tasks = Tasks()
+
+    @property
+    def followed(self) -> bool:
+        """See `Source.followed`."""
+        return self.store.synced and self._health is not None and self._health.watched.issuperset(self._interest.kinds)
 
     async def start(self) -> None:
         """Read the credentials and start to list; raises SourceError where the credentials cannot be read."""
         self._transport = await self._connect_to(self._connection, self._observer)
-        health = ApiHealth(self._transport.url, self._observer, self._clock)
+        self._health = ApiHealth(self._transport.url, self._observer, self._clock)
         for kind in self._interest.kinds:
-            self._tasks.run(self._reflector(kind, self._transport, health).run())
+            self._tasks.run(self._reflector(kind, self._transport, self._health).run())
 
     async def stop(self) -> None:
         """Stop following the API; the store keeps what it has.  Stopping twice does no harm."""

@@ -133,6 +133,11 @@ class FedSource:
     def __init__(self, interest: Interest, clock: Clock = time.time) -> None:
         self.store = Store(interest.kinds, clock)
 
+    @property
+    def followed(self) -> bool:
+        """See `Source.followed`; whoever feeds answers for the changes."""
+        return self.store.synced
+
     async def start(self) -> None:
         """Nothing: whoever feeds has begun."""
 

@@ -110,6 +110,11 @@ class ManifestSource:
         self._tasks = Tasks()
         self._complaints: set[str] = set()
 
+    @property
+    def followed(self) -> bool:
+        """See `Source.followed`."""
+        return self.store.synced
+
     async def start(self) -> None:
         """Read the manifests and follow them from now on; raises ManifestError."""
         await self._load()

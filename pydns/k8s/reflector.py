@@ -20,7 +20,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from pydns.k8s.backoff import Backoff
-from pydns.k8s.health import ApiHealth, Forbidden, Unauthorized
+from pydns.k8s.health import ApiHealth, Forbidden, Unauthorized, Verb
 from pydns.k8s.objects import Object
 from pydns.k8s.store import Key, Store, key_of
 from pydns.k8s.stream import DELETED, ApiError, Event, Lines, api_error, read_event, read_object
@@ -111,28 +111,35 @@ class Reflector:
             try:
                 await (self._watch() if self._version else self._list())
             except TransportError as error:
-                self._health.failed(self._resource.kind, error)
+                self._health.failed(self._resource.kind, self._verb, error)
             except ApiError as error:
                 if self._refused(error):
                     continue
             except Exception as error:  # noqa: BLE001 - a fault of ours must not end the mirror
                 log.error(f"listing {self._resource.kind} anew after a fault: {error!r}")
                 log.debug(traceback.format_exc())
+                self._health.failed(self._resource.kind, self._verb, error)
                 self._version = ""
-                self._health.failed(self._resource.kind, error)
             else:
                 continue
             await self._sleep(self._backoff.next())
 
+    @property
+    def _verb(self) -> Verb:
+        """What is being tried."""
+        return "watch" if self._version else "list"
+
     def _refused(self, error: ApiError) -> bool:
         """Decide how to go on; whether to do so at once, as after the first 410, which is no fault of the API."""
+        verb = self._verb
         if error.refusal:
             self._version = ""
         if error.code == GONE:
             log.info(f"listing {self._resource.kind} anew: {error}")
             first, self._gone = not self._gone, True
             return first
-        self._health.failed(self._resource.kind, REFUSALS[error.code](str(error)) if error.code in REFUSALS else error)
+        fault = REFUSALS[error.code](str(error)) if error.code in REFUSALS else error
+        self._health.failed(self._resource.kind, verb, fault)
         return False
 
     # list
@@ -166,21 +173,21 @@ class Reflector:
             if not page.metadata.continue_:
                 break
             params = {"limit": PAGE, "continue": page.metadata.continue_}
-        await self._replace(items, page.metadata.resource_version)
+        await self._replace(items, page.metadata.resource_version, "list")
 
     async def _body(self, params: Mapping[str, str]) -> bytes:
         async with self._transport.get(self._resource.path, {**self._params, **params}, GRACE) as response:
             await check(response)
             return b"".join([chunk async for chunk in response])
 
-    async def _replace(self, items: Mapping[Key, Object], version: str | None) -> None:
+    async def _replace(self, items: Mapping[Key, Object], version: str | None, by: Verb) -> None:
         for item in self._store.replacing(self._resource.kind, items):
             if item is not None:
                 self._seen(item)
             await self._turns.take()
         self._version = version or "0"
         self._gone = False
-        self._health.ok(self._resource.kind)
+        self._health.ok(self._resource.kind, by)
         self._listed()
 
     # watch
@@ -199,7 +206,7 @@ class Reflector:
         async with self._transport.get(self._resource.path, params, seconds + GRACE) as response:
             await check(response)
             if self._initial is None:
-                self._health.ok(self._resource.kind)
+                self._health.ok(self._resource.kind, "watch")
             try:
                 await self._apply_all(response)
             except TransportError as error:
@@ -235,7 +242,7 @@ class Reflector:
             initial.pop(event.key, None)
         elif event.ends_list:
             self._initial = None
-            await self._replace(initial, event.version)
+            await self._replace(initial, event.version, "watch")
 
 
 async def check(response: Response) -> None:

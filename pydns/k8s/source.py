@@ -63,6 +63,10 @@ class Source(Protocol):
     @property
     def store(self) -> Store: ...
 
+    @property
+    def followed(self) -> bool:
+        """Whether the store is synced, and changes of all its kinds have begun to arrive."""
+
     async def start(self) -> None:
         """Begin to fill the store and return at once; raises SourceError where that cannot succeed."""
 

@@ -11,7 +11,7 @@ from pydns.k8s.cluster import ApiSource
 from pydns.k8s.selectors import Selector
 from pydns.k8s.source import Interest, Observer, SourceError
 from pydns.k8s.transport import Transport
-from tests.k8s.api import Reply, ScriptedApi, Wire, added, bookmark, service
+from tests.k8s.api import Reply, ScriptedApi, Wire, added, bookmark, page, refusal, service
 from tests.support import Clock, settle
 
 SLICE: Wire = {
@@ -92,9 +92,17 @@ async def test_synced_after_all_lists() -> None:
         assert not await source.wait_synced(0)
     async with running(Interest(endpoints=False), listed(), listed(service())) as (source, api):
         assert await source.wait_synced(0)
+        assert source.followed
     assert api.closed
     assert source.store.service("shop", "web") is not None
     await source.stop()
+
+
+async def test_what_may_be_listed_but_not_watched_is_synced_and_not_followed() -> None:
+    no, empty = refusal(403), page(1, ())
+    async with running(Interest(endpoints=False), no, empty, no, no, empty, no) as (source, _):
+        assert await source.wait_synced(0)
+        assert not source.followed
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pydns.k8s.health import ApiHealth, Forbidden, Unauthorized
+from pydns.k8s.health import ApiHealth, Forbidden, Unauthorized, Verb
 from pydns.k8s.objects import Kind
 from pydns.k8s.source import Observer
 from pydns.k8s.transport import CredentialsError
@@ -24,13 +24,13 @@ def test_one_line_when_lost_one_a_minute_while_away_one_when_back(log_lines: lis
     clock, reports = Clock(1000.0), Reports()
     health = ApiHealth(URL, reports, clock)
     for kind in (Kind.SERVICE, Kind.SLICE):
-        health.ok(kind)
+        health.ok(kind, "watch")
     for second in range(130):
         clock.now = 1000.0 + second
-        health.failed(Kind.SERVICE, LOST)
-        health.failed(Kind.SLICE, LOST)
+        health.failed(Kind.SERVICE, "watch", LOST)
+        health.failed(Kind.SLICE, "watch", LOST)
     for kind in (Kind.SERVICE, Kind.SLICE):
-        health.ok(kind)
+        health.ok(kind, "watch")
     rest = "answering from what is known: connection refused"
     assert log_lines == [
         f"[WARNING] plugin/kubernetes: no services from the Kubernetes API at {URL}, {rest}",
@@ -44,8 +44,8 @@ def test_one_line_when_lost_one_a_minute_while_away_one_when_back(log_lines: lis
 def test_lost_again_within_the_minute_is_told_again(log_lines: list[str]) -> None:
     health = ApiHealth(URL, Observer(), Clock())
     for _ in range(2):
-        health.failed(Kind.SERVICE, LOST)
-        health.ok(Kind.SERVICE)
+        health.failed(Kind.SERVICE, "watch", LOST)
+        health.ok(Kind.SERVICE, "watch")
     assert [line.split("]")[0] for line in log_lines] == ["[WARNING", "[INFO"] * 2
 
 
@@ -66,27 +66,40 @@ def test_lost_again_within_the_minute_is_told_again(log_lines: list[str]) -> Non
     ],
 )
 def test_before_the_first_list_nothing_is_known(error: Exception, line: str, log_lines: list[str]) -> None:
-    ApiHealth(URL, Observer(), Clock()).failed(Kind.POD, error)
+    ApiHealth(URL, Observer(), Clock()).failed(Kind.POD, "list", error)
     assert log_lines == [line]
 
 
 def test_ok_is_silent_while_up(log_lines: list[str]) -> None:
     reports = Reports()
-    ApiHealth(URL, reports, Clock()).ok(Kind.SERVICE)
+    ApiHealth(URL, reports, Clock()).ok(Kind.SERVICE, "list")
     assert log_lines == []
     assert reports.told == []
 
 
-def test_refusal_is_told_once_a_minute_and_after_it_was_lifted(log_lines: list[str]) -> None:
+@pytest.mark.parametrize("verb", ["list", "watch"])
+def test_refusal_is_told_once_a_minute_and_after_it_was_lifted(verb: Verb, log_lines: list[str]) -> None:
     clock = Clock()
     health = ApiHealth(URL, Observer(), clock)
     for seconds in (0, 1, 59):
         clock.now += seconds
-        health.failed(Kind.SLICE, Forbidden("no"))
-    health.ok(Kind.SLICE)
-    health.failed(Kind.SLICE, Forbidden("no"))
+        health.failed(Kind.SLICE, verb, Forbidden("no"))
+    health.ok(Kind.SLICE, verb)
+    health.failed(Kind.SLICE, verb, Forbidden("no"))
     refused = [line for line in log_lines if line.startswith("[ERROR]")]
     assert refused == 3 * [
-        "[ERROR] plugin/kubernetes: not allowed to list and watch endpointslices, the ClusterRole needs "
+        f"[ERROR] plugin/kubernetes: not allowed to {verb} endpointslices, the ClusterRole needs "
         '{apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["list", "watch"]}: no'
     ]
+
+
+def test_lists_do_not_make_up_for_a_watch_that_is_refused(log_lines: list[str]) -> None:
+    reports = Reports()
+    health = ApiHealth(URL, reports, Clock())
+    for _ in range(3):
+        health.ok(Kind.POD, "list")
+        health.failed(Kind.POD, "watch", Forbidden("no"))
+    assert len(log_lines) == 1
+    assert (reports.told, health.watched) == ([False], set())
+    health.ok(Kind.POD, "watch")
+    assert (reports.told, health.watched) == ([False, True], {Kind.POD})

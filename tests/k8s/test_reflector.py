@@ -288,7 +288,7 @@ async def test_forbidden_names_verb_and_resource_once(log_lines: list[str]) -> N
         assert len(one.api.requests) == 7
         assert not one.store.synced
     assert log_lines == [
-        "[ERROR] plugin/kubernetes: not allowed to list and watch services, the ClusterRole needs "
+        "[ERROR] plugin/kubernetes: not allowed to list services, the ClusterRole needs "
         f'{{apiGroups: [""], resources: ["services"], verbs: ["list", "watch"]}}: {message}'
     ]
 

@@ -1,4 +1,4 @@
-"""What *kubernetes* measures: CoreDNS's families, and whether the API answers.
+"""What *kubernetes* measures: CoreDNS's families, whether the API answers, and whether the objects are known.
 
 It does not know what a request is.
 """
@@ -45,6 +45,11 @@ class Measures(Observer):
             ("zone",),
         ).labels(zone)
         self._up.set(1)
+        self._synced = metrics.gauge(
+            "kubernetes_synced",
+            "Whether all objects are known and followed (1), as the plugin ready has it, or names may be missing (0).",
+            ("zone",),
+        ).labels(zone)
 
     def request(self, method: str, host: str, code: str) -> None:
         self._requests.labels(code, method, host).inc()
@@ -59,3 +64,7 @@ class Measures(Observer):
 
     def api_up(self, up: bool) -> None:
         self._up.set(up)
+
+    def synced(self, synced: bool) -> None:
+        """The objects are all known and followed, or not yet."""
+        self._synced.set(synced)

@@ -19,9 +19,10 @@ Without `endpoint` and `kubeconfig` the plugin talks to the API of the cluster t
 Corefile says about the API is then not used.
 
 The start waits until all objects are known, at most `startup_timeout`.  Until they are, names that are not known get
-SERVFAIL instead of NXDOMAIN, and *ready* says so.  When the API goes away later, answers are given from what is known;
-the log tells each minute for how long, and `coredns_kubernetes_api_up` is 0: alert on `coredns_kubernetes_api_up == 0`
-for 5 minutes.
+SERVFAIL instead of NXDOMAIN, and *ready* says so, and so it does until a watch of each kind has begun.  When the API
+goes away later, answers are given from what is known; the log tells each minute for how long, and
+`coredns_kubernetes_api_up` is 0.  A right that the role lacks is told in a line that names verb, resource and the rule
+to add, once a minute.
 
 ## Metadata
 
@@ -34,8 +35,10 @@ With *metadata*: `kubernetes/kind`, `kubernetes/namespace`, `kubernetes/service`
 `coredns_kubernetes_dns_programming_duration_seconds{service_kind}`,
 `coredns_kubernetes_rest_client_request_duration_seconds{verb,host}`,
 `coredns_kubernetes_rest_client_rate_limiter_duration_seconds{verb,host}` and
-`coredns_kubernetes_rest_client_requests_total{code,method,host}` as CoreDNS has them, and
-`coredns_kubernetes_api_up{zone}`: 1 while the API answers.
+`coredns_kubernetes_rest_client_requests_total{code,method,host}` as CoreDNS has them, and of pydns's own
+
+* `coredns_kubernetes_api_up{zone}` - 1 while the API answers all that is asked of it; alert when it is 0 for 5 minutes.
+* `coredns_kubernetes_synced{zone}` - 1 once all objects are known and followed, as *ready* has it.
 
 ## Examples
 
@@ -111,7 +114,8 @@ class Kubernetes(Passes, Plugin):
         self.conf = conf
         self.zones = conf.zones or block.zones
         self.primary = next((zone for zone in self.zones if not is_reverse(zone)), "")
-        self.source = source or make_source(self.process, conf, Measures(self.process.metrics, self.primary))
+        self._measures = Measures(self.process.metrics, self.primary)
+        self.source = source or make_source(self.process, conf, self._measures)
         self.store = self.source.store
         self._tags = Tags()
         self.answers = Answers(self.store, conf, self._tags, self.zones, self.primary)
@@ -162,14 +166,21 @@ class Kubernetes(Passes, Plugin):
             return ()
         return tuple(one.address.partition("%")[0] for one in found if not one.is_loopback)
 
+    async def serving(self) -> None:
+        self.process.metrics.before_exposition(self._measure)
+
+    def _measure(self) -> None:
+        self._measures.synced(self.is_ready())
+
     async def stop(self) -> None:
+        self.process.metrics.forget(self._measure)
         if self._feeder is not None:
             await self._feeder.stop()
         await self.source.stop()
 
     def is_ready(self) -> bool:
-        """Whether all objects are known."""
-        return self.store.synced
+        """Whether all objects are known, and changes of them will be."""
+        return self.source.followed
 
     def snapshot(self) -> Iterator[bytes]:
         """See `pydns.workforce.Feeds`."""

@@ -41,6 +41,10 @@ class FixedSource:
         if not synced_after:
             self.sync()
 
+    @property
+    def followed(self) -> bool:
+        return self.store.synced
+
     def sync(self) -> None:
         """All kinds are listed."""
         for kind in Kind:

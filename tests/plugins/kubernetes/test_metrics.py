@@ -11,6 +11,7 @@ def test_families_and_labels() -> None:
     measures.request_duration("LIST", "10.0.0.1:443", 0.3)
     measures.programmed("cluster_ip", 1.5)
     measures.api_up(False)
+    measures.synced(True)
     lines = metrics.exposition().decode().splitlines()
     for line in (
         'coredns_kubernetes_rest_client_requests_total{code="200",host="10.0.0.1:443",method="GET"} 1.0',
@@ -20,6 +21,7 @@ def test_families_and_labels() -> None:
         'coredns_kubernetes_dns_programming_duration_seconds_bucket{le="1.024",service_kind="cluster_ip"} 0.0',
         'coredns_kubernetes_dns_programming_duration_seconds_bucket{le="2.048",service_kind="cluster_ip"} 1.0',
         'coredns_kubernetes_api_up{zone="cluster.local."} 0.0',
+        'coredns_kubernetes_synced{zone="cluster.local."} 1.0',
     ):
         assert line in lines
 

@@ -1,6 +1,8 @@
 """The plugin in its chain: zones, denials, fallthrough, start, consent."""
 
+import re
 from collections.abc import Hashable, Iterable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -157,6 +159,17 @@ async def test_the_start_waits_for_the_objects(
     assert plugin.is_ready() is (synced_after > 0)
     await plugin.stop()
     assert not source.running
+
+
+async def test_the_metric_says_what_ready_says_while_it_serves() -> None:
+    source = FixedSource(synced_after=2)
+    plugin = make_kubernetes("startup_timeout 0", source)
+    await plugin.start()
+    shown = []
+    for change in (plugin.serving, partial(source.wait_synced, 0), plugin.stop):
+        await change()
+        shown += re.findall(r"^coredns_kubernetes_synced.* (\S+)$", plugin.process.metrics.exposition().decode(), re.M)
+    assert shown == ["0.0", "1.0", "1.0"]
 
 
 async def test_a_source_that_cannot_start() -> None:
