@@ -9,7 +9,7 @@ import asyncio
 import threading
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,10 +27,11 @@ SHOWN = 60.0
 
 
 class Api(Protocol):
-    """`line` is what the Corefile says of it, one line or several."""
+    """`line` is what the Corefile says of it, one line or several; `pids` are its processes besides this one."""
 
     line: str
     services: int
+    pids: Sequence[int]
 
     def grow(self, services: int) -> None:
         """Makes the cluster at least this large."""
@@ -69,6 +70,7 @@ class RealApi:
         self._etcd, self._client, self._turns = etcd, cluster.client, Turns()
         self.line = f"endpoint {cluster.url}\n        tls {' '.join(map(str, cluster.credentials))}"
         self.services = 0
+        self.pids: Sequence[int] = [*etcd.pids, *cluster.pids]
         for namespace in objects.namespaces():
             self._client.apply(namespace)
 
@@ -105,6 +107,7 @@ class FakeApi:
         self._api, self._loop, self._turns = api, asyncio.get_running_loop(), Turns()
         self.line = f"endpoint {url}"
         self.services = 0
+        self.pids: Sequence[int] = ()
         api.apply([*objects.namespaces(), *_kubernetes()])
 
     def grow(self, services: int) -> None:

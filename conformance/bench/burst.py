@@ -1,11 +1,13 @@
 """A line of bursts: many slices change at once while queries come at a steady rate; how long answers take then.
 
-Each round starts each server anew, alone on all cores, which it shares with the API and what writes to it.
+Each round starts each server anew, on a core of its own as under any load. The API, what writes to it and the load
+have the other cores: on two cores they would else take the server's, and latencies would say when it got one.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import time
 from collections.abc import Mapping, Sequence
@@ -15,17 +17,18 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from statistics import median
 
-from conformance.bench import asking, objects, pace, questions, writer
-from conformance.bench.contestants import CLUSTER, OURS_FREE, REFERENCE_FREE, Contestant, Server
+from conformance.bench import asking, machine, objects, pace, questions, writer
+from conformance.bench.contestants import CLUSTER, OURS, REFERENCE, Contestant, Server
 from conformance.bench.finding import Figure, Finding, quantile
 from conformance.bench.pace import Pace
+from conformance.bench.processes import confined
 from conformance.bench.programs import NEEDS
 from conformance.bench.questions import Asked
 from conformance.bench.setting import Options, Setting
 
 SLICES = 1000
 RATE = 3000.0
-SECONDS = 5.0
+SECONDS = 8.0
 BEFORE = 1.0
 """Seconds of queries before the burst."""
 
@@ -49,6 +52,20 @@ class Seen:
 
 
 @dataclass(frozen=True)
+class Run:
+    """The queries of one run, and the burst among them."""
+
+    paced: Pace
+    seen: Seen
+
+    @property
+    def latencies(self) -> list[float]:
+        """Milliseconds, in order of size, of the queries that were due during the burst."""
+        begin, end = ((moment - self.paced.started) * 1000 for moment in (self.seen.begin, self.seen.end))
+        return self.paced.latencies(begin, end)
+
+
+@dataclass(frozen=True)
 class Burst:
     """`SLICES` EndpointSlices change as fast as the API takes it."""
 
@@ -61,19 +78,28 @@ class Burst:
         asked = questions.mix(setting.api.services)
         path = await asyncio.to_thread(pace.write, asked, setting.folder / "paced")
         await setting.only([], "")
-        finding, found = Finding(), dict[Contestant, list[float]]()
-        bursts = dict[str, list[Seen]]()
+        runs = dict[Contestant, list[Run]]()
         for turn in range(1, setting.options.rounds + 1):
-            for contestant in (OURS_FREE, REFERENCE_FREE):
-                run, seen = await one_burst(setting, contestant, path)
-                took = run.latencies((seen.begin - run.started) * 1000, (seen.end - run.started) * 1000)
-                bursts.setdefault(contestant.name, []).append(seen)
-                found.setdefault(contestant, []).append(quantile(took, 0.99))
-                finding.blame(contestant.name, contestant is not OURS_FREE, pace.faults(run, asked))
-                setting.say(f"{contestant.name}, burst {turn}: {seen.end - seen.begin:.2f} s, {pace.told(run)}")
-        finding.remarks = [f"{name}: {told(seen)}" for name, seen in bursts.items()]
-        finding.figures.append(Figure(DURING, found[OURS_FREE], theirs=found[REFERENCE_FREE], unit="ms"))
-        return finding
+            for contestant in (OURS, REFERENCE):
+                with confined([os.getpid(), *setting.api.pids], machine.other_cores()):
+                    run = await one_burst(setting, contestant, path)
+                runs.setdefault(contestant, []).append(run)
+                lasted = run.seen.end - run.seen.begin
+                setting.say(f"{contestant.name}, burst {turn}: {lasted:.2f} s, {pace.told(run.latencies)}")
+        return conclude(runs, asked)
+
+
+def conclude(runs: Mapping[Contestant, Sequence[Run]], asked: Sequence[Asked]) -> Finding:
+    """The figure, what was wrong with answers, and why they were late."""
+    finding = Finding()
+    for contestant, some in runs.items():
+        finding.remarks.append(f"{contestant.name}: {told([run.seen for run in some])}")
+        for run in some:
+            finding.blame(contestant.name, contestant is not OURS, pace.faults(run.paced, asked))
+    finding.remarks += pace.unhurried([run.paced for some in runs.values() for run in some])
+    ours, theirs = ([quantile(run.latencies, 0.99) for run in runs[one]] for one in (OURS, REFERENCE))
+    finding.figures.append(Figure(DURING, ours, theirs=theirs, unit="ms"))
+    return finding
 
 
 def told(bursts: Sequence[Seen]) -> str:
@@ -84,15 +110,15 @@ def told(bursts: Sequence[Seen]) -> str:
     return f"a burst took {length:.2f} s, used {cpu:.2f} s of processor time, waited {waited:.2f} s for a core"
 
 
-async def one_burst(setting: Setting, contestant: Contestant, path: Path) -> tuple[Pace, Seen]:
-    """The queries, and the burst among them. Raises `BenchError`."""
+async def one_burst(setting: Setting, contestant: Contestant, path: Path) -> Run:
+    """A server started, asked, and changed. Raises `BenchError`."""
     ready = questions.synced(setting.api.services)
     async with await setting.fresh(contestant, CLUSTER, ready) as server:
         await pace.warm(setting, server, path)
         pacing = asyncio.create_task(pace.run(setting, server, path, RATE, SECONDS))
         try:
             seen = await burst(setting, server)
-            return await pacing, seen
+            return Run(await pacing, seen)
         finally:
             pacing.cancel()
             await asyncio.gather(pacing, return_exceptions=True)

@@ -6,6 +6,7 @@ import os
 import platform
 import shutil
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 PACKAGES = {
@@ -33,9 +34,10 @@ def missing(names: Sequence[str]) -> str:
     return f"no {', '.join(lacking)} (Debian: apt-get install {packages})" if lacking else ""
 
 
-def cores() -> list[int]:
-    """The cores that this process may use."""
-    return sorted(os.sched_getaffinity(0))
+@cache
+def cores() -> tuple[int, ...]:
+    """The cores that this process may use, before it gives some up (`processes.confined`)."""
+    return tuple(sorted(os.sched_getaffinity(0)))
 
 
 def server_core() -> tuple[int, ...]:
@@ -45,12 +47,17 @@ def server_core() -> tuple[int, ...]:
 
 def two_cores() -> tuple[int, ...]:
     """Where a server runs that has two; on a machine with two cores it shares the second with the generator."""
-    return tuple(cores()[:2])
+    return cores()[:2]
 
 
 def generator_core() -> tuple[int, ...]:
     """Where load comes from: a core apart from the servers' where there are three, else the last one."""
     return (cores()[:3][-1],)
+
+
+def other_cores() -> tuple[int, ...]:
+    """All but the server's; the same one where there is no other."""
+    return cores()[1:] or server_core()
 
 
 def pinning() -> str:

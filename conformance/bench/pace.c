@@ -3,11 +3,11 @@
  *     pace PORT RATE SECONDS FILE
  *
  * FILE holds queries as in a TCP stream (two octets of length before each); they are asked in turn, again and again.
- * Prints when it started (seconds since 1970), and a line for each query. Its fields: microseconds from the start to
+ * Prints when it started (seconds since 1970) and its priority, and a line for each query. Its fields: microseconds from the start to
  * when it was due; from then to when it left; from when it was due to when its answer reached the socket (by the
  * kernel's time stamp); the rcode. No answer is `- -`.
- * A late answer thus delays nothing, and a query that leaves late counts its delay, too. Runs at real-time priority
- * where it may, so that other processes do not hold it up.
+ * A late answer thus delays nothing, and a query that leaves late counts its delay, too. Runs at `real-time` priority
+ * where it may, so that other processes do not hold it up; else at the least `nice` value, or at the `usual` one.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -107,8 +108,14 @@ static void wait_for(int fd, int64_t until) {
     ppoll(&socket, 1, &t, NULL);
 }
 
-static void report(int64_t start) {
-    printf("%.6f\n", (double)start / 1e9);
+static const char *hurried(void) {
+    struct sched_param priority = {.sched_priority = 1};
+    if (!sched_setscheduler(0, SCHED_FIFO, &priority)) return "real-time";
+    return setpriority(PRIO_PROCESS, 0, -20) ? "usual" : "nice";
+}
+
+static void report(int64_t start, const char *priority) {
+    printf("%.6f %s\n", (double)start / 1e9, priority);
     for (long i = 0; i < asked; i++) {
         struct query *q = &queries[i];
         printf("%lld %lld ", (long long)(q->due - start) / 1000, (long long)(q->left - q->due) / 1000);
@@ -123,12 +130,11 @@ int main(int count, char **words) {
     if (count != 5) return fprintf(stderr, "pace PORT RATE SECONDS FILE\n"), 2;
     double rate = atof(words[2]);
     long total = (long)(rate * atof(words[3]));
-    struct sched_param priority = {.sched_priority = 1};
     int fd = connected(atoi(words[1]));
     read_file(words[4]);
     queries = calloc((size_t)total + 1, sizeof *queries);
     if (!queries) die("calloc");
-    sched_setscheduler(0, SCHED_FIFO, &priority);
+    const char *priority = hurried();
     prctl(PR_SET_TIMERSLACK, 1);
     int64_t start = now() + SECOND / 100, end = start + (int64_t)((double)total / rate * 1e9) + PATIENCE;
     for (long i = 0; i < total; i++) queries[i].due = start + (int64_t)((double)i / rate * 1e9);
@@ -137,6 +143,6 @@ int main(int count, char **words) {
         receive(fd);
         wait_for(fd, asked < total ? queries[asked].due : end);
     }
-    report(start);
+    report(start, priority);
     return 0;
 }

@@ -1,6 +1,9 @@
 """Latencies under a steady load: queries leave at a fixed rate, however late answers are (`pace.c`).
 
 The echo in C does next to nothing with a query: its latencies are those of the machine, with all that runs on it.
+A round is so long that some `BEYOND` answers take longer than the last quantile: fewer would be an accident each. A
+figure is the median of its rounds', not a quantile of all together: one stop of the whole machine in one round (a tenth
+of a second is 300 queries of 3,000 a second) would then be all of it.
 """
 
 from __future__ import annotations
@@ -28,6 +31,12 @@ CURVE = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999, 0.999
 LATE = 1.0
 """Milliseconds: a generator that is this late for one query in a hundred is remarked on."""
 
+REAL_TIME = "real-time"
+"""The priority that the generator should have: one that waits for a core measures itself."""
+
+BEYOND = 24
+"""Answers of a round that take longer than the last of `QUANTILES`."""
+
 WARM_UP = 4.0
 WARM_RATE = 10_000
 """Seconds, and q/s: each question of the mix then came some times, whatever the rate that follows."""
@@ -52,10 +61,11 @@ class Sent:
 
 @dataclass(frozen=True)
 class Pace:
-    """One run: `started` in seconds since 1970, and every query in the order in which they were due."""
+    """One run: `started` in seconds since 1970, every query in the order in which they were due, how it was run."""
 
     started: float
     sent: Sequence[Sent]
+    priority: str = REAL_TIME
 
     def latencies(self, begin: float = 0.0, end: float = float("inf")) -> list[float]:
         """In order of size, of the answered queries that were due between these milliseconds from the start."""
@@ -70,7 +80,8 @@ class Pace:
 def parse(text: str) -> Pace:
     """What `pace` prints."""
     first, *rest = text.splitlines()
-    return Pace(float(first), [_sent(*line.split()) for line in rest])
+    started, priority = first.split()
+    return Pace(float(started), [_sent(*line.split()) for line in rest], priority)
 
 
 def _sent(due: str, late: str, took: str, rcode: str) -> Sent:
@@ -119,7 +130,11 @@ class Latency:
     needs: Sequence[str] = NEEDS
 
     def seconds(self, options: Options) -> float:
-        return len(MEASURED) * (WARM_UP + OVERHEAD + options.rounds * (options.seconds + OVERHEAD))
+        return len(MEASURED) * (WARM_UP + OVERHEAD + options.rounds * (self.length(options) + OVERHEAD))
+
+    def length(self, options: Options) -> float:
+        """Seconds of a round: those of the options, or as many as `BEYOND` takes."""
+        return max(options.seconds, BEYOND / (1 - max(QUANTILES.values())) / self.rate)
 
     async def run(self, setting: Setting) -> Finding:
         asked = questions.mix(setting.api.services)
@@ -132,11 +147,11 @@ class Latency:
             await warm(setting, server, path)
         for turn in range(1, setting.options.rounds + 1):
             for server in servers:
-                pace = await run(setting, server, path, self.rate, setting.options.seconds)
+                pace = await run(setting, server, path, self.rate, self.length(setting.options))
                 paces.setdefault(server.contestant, []).append(pace)
                 right = asked if server.contestant.answers else [ECHOED]
                 finding.blame(server.contestant.name, server.contestant is not OURS, faults(pace, right))
-                setting.say(f"{server.contestant.name}, round {turn}: {told(pace)}")
+                setting.say(f"{server.contestant.name}, round {turn}: {told(pace.latencies())}")
         conclude(finding, paces)
         return finding
 
@@ -153,6 +168,13 @@ def conclude(finding: Finding, paces: Mapping[Contestant, Sequence[Pace]]) -> No
         late = max(pace.lateness for pace in runs)
         if late > LATE:
             finding.remarks.append(f"{contestant.name}: one query in a hundred left {late:.1f} ms late")
+    finding.remarks += unhurried([pace for runs in paces.values() for pace in runs])
+
+
+def unhurried(paces: Sequence[Pace]) -> list[str]:
+    """A remark where the generator had to wait for its core as any other process."""
+    others = sorted({pace.priority for pace in paces} - {REAL_TIME})
+    return [f"the generator of queries ran without real-time priority ({', '.join(others)})"] if others else []
 
 
 def by_round(paces: Sequence[Pace], share: float) -> list[float]:
@@ -166,7 +188,6 @@ def curve(paces: Sequence[Pace]) -> list[tuple[float, float]]:
     return [(share, quantile(ordered, share)) for share in CURVE] if ordered else []
 
 
-def told(pace: Pace) -> str:
-    """A run in a few words, for those who watch."""
-    ordered = pace.latencies()
+def told(ordered: Sequence[float]) -> str:
+    """The latencies of a run in a few words, for those who watch."""
     return ", ".join(f"{what} {quantile(ordered, share):.2f} ms" for what, share in QUANTILES.items())

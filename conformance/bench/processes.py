@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.bench import machine
 from conformance.bench.machine import TICKS, program
 from conformance.servers.processes import stop, tied
 
@@ -91,6 +92,26 @@ def pinned(words: Sequence[str], cores: Sequence[int]) -> list[str]:
     """A command line that runs on these cores from its start; on any where there is no taskset."""
     taskset = program("taskset")
     return [*((taskset, "-c", ",".join(map(str, cores))) if taskset else ()), *words]
+
+
+@contextmanager
+def confined(pids: Sequence[int], cores: Sequence[int]) -> Iterator[None]:
+    """Keeps running processes on these cores until the block ends, then lets them use all again."""
+    _confine(pids, cores)
+    try:
+        yield
+    finally:
+        _confine(pids, machine.cores())
+
+
+def _confine(pids: Sequence[int], cores: Sequence[int]) -> None:
+    """All threads; one that starts meanwhile has what the one has that starts it, so those are looked for again."""
+    done = set[str]()
+    while new := {path.name for pid in pids for path in Path(f"/proc/{pid}/task").glob("*")} - done:
+        for thread in new:
+            with suppress(OSError):  # it has just ended
+                os.sched_setaffinity(int(thread), cores)
+        done |= new
 
 
 def _environment() -> dict[str, str]:

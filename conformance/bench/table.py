@@ -240,7 +240,7 @@ def _by_place(line: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
 def _others(found: Document) -> str:
     rows = [(line, figure) for line in found["lines"] for figure in line["figures"] if _is_other(line, figure)]
     head = [f"| | {found['subject']} | beside | ratio | bound |", "|---|---|---|---|---|"]
-    return "\n".join([*head, *(_other(found, line["line"], figure) for line, figure in rows)]) if rows else ""
+    return "\n".join([*head, *(_other(found, line, figure) for line, figure in rows)]) if rows else ""
 
 
 def _is_other(line: Mapping[str, Any], figure: Mapping[str, Any]) -> bool:
@@ -251,15 +251,29 @@ def _is_other(line: Mapping[str, Any], figure: Mapping[str, Any]) -> bool:
     return bool(figure["bounds"]) or (place not in UNTOLD and figure["beside"] != ECHO.name)
 
 
-def _other(found: Document, name: str, figure: Mapping[str, Any]) -> str:
+def _other(found: Document, line: Mapping[str, Any], figure: Mapping[str, Any]) -> str:
     theirs = _spread(figure, "their_value") if figure["their_value"] is not None else ""
     unit = f" {figure['unit']}".rstrip()
     ours, other = (
         f"{_spread(figure, 'value')}{unit}",
         f"{beside(found, figure)} {theirs}{unit if theirs else ''}".strip(),
     )
-    cells = (f"{name}: {figure['what']}", ours, other, ratio(figure["ratio"]), _bound(figure))
+    cells = (
+        f"{line['line']}: {figure['what']}",
+        ours,
+        f"{other}{_floor(line, figure)}",
+        ratio(figure["ratio"]),
+        _bound(figure),
+    )
     return f"| {' | '.join(cells)} |"
+
+
+def _floor(line: Mapping[str, Any], figure: Mapping[str, Any]) -> str:
+    """What the echo had in the place of CoreDNS, where that has no row of its own: none can be below it."""
+    echo = _by_place(line).get((figure["what"], ECHO.name))
+    if figure["beside"] != COREDNS or echo is None or echo["bounds"]:
+        return ""
+    return f"; {ECHO.name} {_spread(echo, 'their_value')} {echo['unit']}".rstrip()
 
 
 def _bound(figure: Mapping[str, Any]) -> str:

@@ -45,6 +45,10 @@ class Component:
             words = tied([str(binary(name)), *flags])
             self._process = subprocess.Popen(words, stdout=output, stderr=subprocess.STDOUT, cwd=folder)
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def wait_until(self, ready: Callable[[], bool]) -> None:
         """Returns when `ready()` is true; raises `ClusterError` with the end of the log when the process ends first."""
         started = time.monotonic()
@@ -81,6 +85,10 @@ class Etcd:
         except BaseException:
             self.stop()
             raise
+
+    @property
+    def pids(self) -> list[int]:
+        return [self._process.pid]
 
     def stop(self) -> None:
         """Ends the process."""
@@ -121,6 +129,10 @@ class Cluster:
         except BaseException:
             self.stop()
             raise
+
+    @property
+    def pids(self) -> list[int]:
+        return [component.pid for component in self._components]
 
     def stop(self) -> None:
         """Ends the processes, the last started first, and a restart that is under way."""

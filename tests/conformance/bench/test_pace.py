@@ -9,12 +9,13 @@ import pytest
 from conformance.bench import contestants, machine, pace
 from conformance.bench.contestants import CLUSTER, ECHO, OURS, REFERENCE, Place, Server
 from conformance.bench.finding import Finding
-from conformance.bench.pace import Pace, parse
+from conformance.bench.pace import Latency, Pace, parse
 from conformance.bench.processes import output
 from conformance.bench.programs import compiled
 from conformance.bench.questions import Asked
+from conformance.bench.setting import Options
 
-PRINTED = "1700000000.500000\n0 12 150 0\n1000 9 2250 3\n2000 4 - -\n3000 5 90 0\n"
+PRINTED = "1700000000.500000 real-time\n0 12 150 0\n1000 9 2250 3\n2000 4 - -\n3000 5 90 0\n"
 ASKED = [Asked("a.", "A"), Asked("b.", "A", "NXDOMAIN", 0)]
 
 
@@ -32,14 +33,14 @@ def test_what_is_wrong_with_it() -> None:
     lost, wrong = pace.faults(parse(PRINTED), ASKED)
     assert lost == "1 of 4 queries lost"
     assert wrong == "1 of 4 queries answered with another rcode than is right"
-    assert pace.faults(parse("1.0\n0 1 10 0\n1 1 10 3\n"), ASKED) == []
+    assert pace.faults(parse("1.0 real-time\n0 1 10 0\n1 1 10 3\n"), ASKED) == []
 
 
 def test_figures_and_curves() -> None:
-    ours = [Pace(0.0, parse(f"0\n0 0 {took} 0\n").sent) for took in (1000, 3000, 2000)]
-    theirs = [Pace(0.0, parse("0\n0 2000 4000 0\n").sent)]
+    ours = [Pace(0.0, parse(f"0 real-time\n0 0 {took} 0\n").sent) for took in (1000, 3000, 2000)]
+    theirs = [Pace(0.0, parse("0 usual\n0 2000 4000 0\n").sent)]
     finding = Finding()
-    echo = [Pace(0.0, parse("0\n0 0 500 0\n").sent)]
+    echo = [Pace(0.0, parse("0 usual\n0 0 500 0\n").sent)]
     pace.conclude(finding, {OURS: ours, REFERENCE: theirs, ECHO: echo})
     assert [(figure.what, figure.beside, figure.ratio) for figure in finding.figures] == [
         (what, beside, ratio) for beside, ratio in (("CoreDNS", 0.5), ("C echo", 4)) for what in ("p50", "p99", "p99.9")
@@ -48,6 +49,21 @@ def test_figures_and_curves() -> None:
     assert finding.curves["subject"][2] == (0.5, 2.0)
     assert finding.curves["subject"][-1] == (1.0, 3.0)
     assert finding.remarks == ["CoreDNS: one query in a hundred left 2.0 ms late"]
+
+
+def test_a_generator_that_may_be_held_up_is_remarked_on() -> None:
+    finding = Finding()
+    usual, hurried = (parse(f"0 {priority}\n0 0 500 0\n") for priority in ("usual", "real-time"))
+    assert usual.priority == "usual"
+    pace.conclude(finding, {OURS: [hurried, usual], REFERENCE: [hurried], ECHO: [hurried]})
+    assert finding.remarks == ["the generator of queries ran without real-time priority (usual)"]
+
+
+@pytest.mark.parametrize(("rate", "seconds", "length"), [(3000, 2, 8), (10_000, 2, 2.4), (10_000, 4, 4)])
+def test_a_round_is_long_enough_for_its_last_quantile(rate: float, seconds: float, length: float) -> None:
+    found = Latency(rate).length(Options(seconds=seconds))
+    assert found == pytest.approx(length)
+    assert round(found * rate / 1000) >= pace.BEYOND
 
 
 @pytest.mark.skipif(bool(machine.missing(["cc"])), reason=machine.missing(["cc"]))

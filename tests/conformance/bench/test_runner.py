@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 from asyncio import timeout, to_thread
 from collections.abc import AsyncIterator, Sequence
@@ -13,12 +15,13 @@ import pytest
 
 from conformance.bench import api, asking, changes, machine, runner
 from conformance.bench.api import FakeApi
-from conformance.bench.burst import Seen, look, told
-from conformance.bench.contestants import CLUSTER, OURS_FREE, Server
+from conformance.bench.burst import DURING, Run, Seen, conclude, look, told
+from conformance.bench.contestants import CLUSTER, OURS, OURS_FREE, REFERENCE, Server
 from conformance.bench.finding import Bound, Figure, Finding
 from conformance.bench.lines import LINES, Line
-from conformance.bench.processes import UNWANTED, BenchError, Process, running
-from conformance.bench.questions import mix, synced
+from conformance.bench.pace import parse
+from conformance.bench.processes import UNWANTED, BenchError, Process, confined, running
+from conformance.bench.questions import Asked, mix, synced
 from conformance.bench.setting import Options, Setting
 from conformance.bench.writer import burst, steady
 from conformance.kubernetes.objects import Object
@@ -29,6 +32,7 @@ class NoApi:
 
     line = ""
     services = 0
+    pids: Sequence[int] = ()
 
     def grow(self, services: int) -> None:
         self.services = services
@@ -141,6 +145,28 @@ async def test_a_program_that_ends_is_told_with_its_last_words(tmp_path: Path) -
             process.check()
 
 
+async def test_running_programs_give_cores_up_and_get_them_back(tmp_path: Path) -> None:
+    async with running(["sleep", "60"], machine.cores(), tmp_path / "log") as process:
+        with confined([process.pid], machine.server_core()):
+            assert os.sched_getaffinity(process.pid) == {*machine.server_core()}
+        assert os.sched_getaffinity(process.pid) == {*machine.cores()}
+
+
+async def test_every_thread_gives_cores_up(tmp_path: Path) -> None:
+    """Also those that other threads start later; which cores there are is not what is left of them."""
+    before = machine.cores()
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    with confined([os.getpid()], machine.server_core()):
+        left = [os.sched_getaffinity(thread.native_id or 0), await to_thread(os.sched_getaffinity, 0)]
+        assert machine.cores() == before
+    done.set()
+    thread.join()
+    assert left == [{*machine.server_core()}] * 2
+    assert os.sched_getaffinity(0) == {*before}
+
+
 async def test_how_long_a_program_waited_for_a_core(tmp_path: Path) -> None:
     """Two that work without end on one core wait for each other."""
     words = ["sh", "-c", "while :; do :; done & while :; do :; done"]
@@ -160,6 +186,16 @@ async def test_what_keeps_python_from_compiling_is_not_passed_on(
     async with running(["sh", "-c", f"echo ${{{UNWANTED}-unset}}"], machine.cores(), tmp_path / "log") as process:
         await process.process.wait()
         assert process.last_words == "unset"
+
+
+def test_a_burst_is_judged_by_the_queries_that_were_due_during_it() -> None:
+    paced = parse("1000.0 real-time\n" + "".join(f"{due} 0 {due} 0\n" for due in (0, 1_000_000, 2_000_000, 3_000_000)))
+    early, late = Run(paced, Seen(1001, 1003, 0.5, 0)), Run(paced, Seen(1000, 1000.5, 0.25, 0))
+    finding = conclude({OURS: [early], REFERENCE: [late]}, [Asked("a.", "A")])
+    assert early.latencies == [1000, 2000]
+    assert [(figure.what, figure.value, figure.their_value) for figure in finding.figures] == [(DURING, 2000, 0)]
+    assert finding.faults == []
+    assert [remark.partition(":")[0] for remark in finding.remarks] == ["subject", "CoreDNS"]
 
 
 def test_what_is_told_of_bursts() -> None:

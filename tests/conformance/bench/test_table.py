@@ -91,6 +91,14 @@ def test_figures_without_a_bound_have_their_rows_but_those_that_say_nothing_new(
     assert rows == ["| mix, 3,000 q/s: start | 3 (2–3) ms | CoreDNS 2 ms | 1.50 | none |"]
 
 
+def test_a_latency_shows_the_echos_beside() -> None:
+    found = sample()
+    [figure] = found["lines"][1]["figures"]
+    found["lines"][1]["figures"] += [figure | {"beside": "C echo", "their_value": 0.5, "theirs": [0.5], "bounds": []}]
+    rows = [row for row in table.markdown(found).splitlines() if row.startswith("| mix, 3,000")]
+    assert rows == ["| mix, 3,000 q/s: p99 | 3 ms | CoreDNS 2 ms; C echo 0.5 ms | 1.50 | **≤ 1, ≤ 5 ms, missed** |"]
+
+
 def test_with_more_cores_the_load_has_its_own() -> None:
     found = sample()
     found["machine"]["cores"] = 4
