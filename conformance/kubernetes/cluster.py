@@ -106,16 +106,18 @@ class Credentials(NamedTuple):
 class Cluster:
     """A kube-apiserver, ready when the constructor returns. `kubeconfig` is the path of a file that reaches it.
 
-    `client` has its objects; `credentials` let others in by a certificate.
+    `client` has its objects; `credentials` let others in by a certificate. `flags` are further ones of kube-apiserver.
     """
 
-    def __init__(self, folder: Path, etcd: Etcd, prefix: str, controllers: bool = False) -> None:
+    def __init__(
+        self, folder: Path, etcd: Etcd, prefix: str, controllers: bool = False, flags: Sequence[str] = ()
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder, self.port = folder, free_port()
         self.url = f"https://127.0.0.1:{self.port}"
         self.kubeconfig = self.kubeconfig_at(self.port)
         self.credentials = Credentials(folder / "client.crt", folder / "client.key", folder / "certs/apiserver.crt")
-        self._flags = _api_flags(etcd.url, prefix, self.port)
+        self._flags = [*_api_flags(etcd.url, prefix, self.port), *flags]
         self.client = Client(self.port)
         self._components: list[Component] = []
         self._lock = threading.Lock()

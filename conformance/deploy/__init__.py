@@ -1,0 +1,1 @@
+"""Proofs of `deploy/` on a real kube-apiserver: manifests, rights, alerts. `make deploy-check` runs them."""
