@@ -6,10 +6,10 @@ BIN = $(VENV)/bin
 SETUP = $(VENV)/.installed
 COMPONENTS = coredns etcd kube-apiserver kube-controller-manager
 
-.PHONY: help run test lint conformance record bench pages lock clean
+.PHONY: help run test lint conformance deploy-check record bench pages lock clean
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
 
 run: $(SETUP)  ## serve the demo cluster on 127.0.0.1:1053
 	@PYDNS=$(BIN)/pydns exec sh deploy/demo/run.sh
@@ -29,6 +29,10 @@ conformance: $(SETUP)  ## judge pydns beside real CoreDNS, on a real API, by rea
 	$(BIN)/python -m conformance.tools.build $(COMPONENTS)
 	$(BIN)/python -m conformance.clients.recipes || true  # what is missing is skipped by name
 	$(BIN)/python -m conformance --subject pydns --reference coredns $(CONFORMANCE)
+
+deploy-check: $(SETUP)  ## prove what is in deploy/: manifests, rights, alerts, bad input, on a kube-apiserver; as root
+	$(BIN)/python -m conformance.tools.build coredns etcd kube-apiserver kubectl
+	$(BIN)/python -m pytest tests/deploy conformance/deploy
 
 record: $(SETUP)  ## write CoreDNS's replies anew, for machines without Go
 	$(BIN)/python -m conformance.tools.build $(COMPONENTS)
