@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-PACKAGES = {"buildah": "buildah", "debootstrap": "debootstrap", "runc": "runc", "tar": "tar"}
+PACKAGES = {"buildah": "buildah", "debootstrap": "debootstrap", "ip": "iproute2", "runc": "runc", "tar": "tar"}
 """The Debian package of each program."""
 
 LINES = 15

@@ -1,0 +1,31 @@
+"""Network and mount namespaces of this process's own: what it sets up there ends with it. Knows nothing of what for."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+
+CLONE_NEWNS, CLONE_NEWNET = 0x00020000, 0x40000000
+"""unshare(2)."""
+
+
+def enter_own() -> None:
+    """Moves this process, which must have one thread, into namespaces of its own, the loopback interface up.
+
+    Raises `OSError` where that is not allowed (root may).
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(CLONE_NEWNS | CLONE_NEWNET):
+        number = ctypes.get_errno()
+        raise OSError(number, f"namespaces of its own: {os.strerror(number)}")
+    do("mount", "--make-rprivate", "/")
+    do("ip", "link", "set", "lo", "up")
+
+
+def do(*words: str, text: str = "") -> str:
+    """Runs one command, with this input; what it prints. Raises `OSError` with its first line when it fails."""
+    done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OSError(f"{' '.join(words)}: {(done.stderr.strip() or f'status {done.returncode}').splitlines()[0]}")
+    return done.stdout
