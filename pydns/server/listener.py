@@ -70,9 +70,10 @@ class Listener:
         if not self._remember:
             return None
         kind = transport, family
-        if kind not in self._caches:
-            self._caches[kind] = self._new_cache(transport)
-        return self._caches[kind]
+        cache = self._caches.get(kind)
+        if cache is None:
+            cache = self._caches[kind] = self._new_cache(transport)
+        return cache
 
     def _new_cache(self, transport: str) -> PacketCache:
         process = self.dispatcher.process

@@ -91,6 +91,7 @@ class TcpConnection(asyncio.BufferedProtocol):
         self._family = 6 if ":" in client[0] else 4
         self._connections = connections
         self._turns = connections.turns
+        self._most = connections.limits.in_flight
         self._loop = asyncio.get_running_loop()
         self._received = b""
         self._taken = 0
@@ -99,6 +100,8 @@ class TcpConnection(asyncio.BufferedProtocol):
         self._busy = False
         self._in_line = False
         self._unread = False
+        self._stopped = False
+        """Whether nothing is read."""
         self._finishing = False
         self._timer: asyncio.TimerHandle | None = None
 
@@ -124,7 +127,7 @@ class TcpConnection(asyncio.BufferedProtocol):
         return self._connections.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        self._received = self._received[self._taken :] + self._connections.buffer[:nbytes].tobytes()
+        self._received = self._received[self._taken :] + self._connections.buffer[:nbytes]
         self._taken = 0
         self._read()
 
@@ -162,8 +165,10 @@ class TcpConnection(asyncio.BufferedProtocol):
     def _take(self) -> bool:
         """Answer or submit whole messages, with one write for all known replies; whether there may be more."""
         cache = self._connections.endpoint.listener.cache("tcp", self._family)
-        received, taken, replies, size = self._received, self._taken, list[bytes](), 0
-        while (end := taken + _LENGTH + int.from_bytes(received[taken : taken + _LENGTH], "big")) <= len(received):
+        received, taken, size = self._received, self._taken, 0
+        replies: list[bytes] = []  # `list[bytes]()` takes as long as a reply from the cache
+        length = len(received)
+        while taken + 1 < length and (end := taken + _LENGTH + (received[taken] << 8 | received[taken + 1])) <= length:
             message = received[taken + _LENGTH : end]
             taken = end
             reply = None if cache is None else cache.get(message)
@@ -180,13 +185,24 @@ class TcpConnection(asyncio.BufferedProtocol):
             self._note_taken(taken)
         if replies:
             self._send(b"".join(replies))
-        return end <= len(received)
+        return taken + 1 < length and end <= length
 
     def _submit(self, message: bytes) -> None:
+        before = self.in_flight
         self.in_flight += 1
         self._turns.enter()
         listener = self._connections.endpoint.listener
-        listener.submit(message, self._client, self._local, "tcp", self._answered)
+        try:
+            listener.submit(message, self._client, self._local, "tcp", self._answered)
+        except Exception:
+            if self.in_flight > before:  # nobody is going to answer
+                self._left()
+            raise
+
+    def _left(self) -> None:
+        """A query is no longer in flight."""
+        self.in_flight -= 1
+        self._turns.leave()
 
     def _note_taken(self, taken: int) -> None:
         """Messages up to there were taken."""
@@ -199,12 +215,16 @@ class TcpConnection(asyncio.BufferedProtocol):
 
     def _full(self) -> bool:
         """Whether no more is taken: rules 3 and 4, or there is nobody left to answer."""
-        in_flight = self.in_flight >= self._connections.limits.in_flight
-        return in_flight or self._unread or self._transport.is_closing()
+        return self.in_flight >= self._most or self._unread or self._transport.is_closing()
 
     def _set_reading(self) -> None:
         """Stop where nothing is taken; a client in line may send what fits into one read more."""
-        if self._full() or (self._in_line and len(self._received) - self._taken >= READ):
+        full = self.in_flight >= self._most or self._unread
+        stopped = full or (self._in_line and len(self._received) - self._taken >= READ)
+        if stopped is self._stopped:
+            return
+        self._stopped = stopped
+        if stopped:
             self._transport.pause_reading()
         else:
             self._transport.resume_reading()
@@ -221,8 +241,7 @@ class TcpConnection(asyncio.BufferedProtocol):
             self._transport.write(octets)
 
     def _answered(self, reply: bytes | None) -> None:
-        self.in_flight -= 1
-        self._turns.leave()
+        self._left()
         self.last_active = self._loop.time()
         if reply is not None:
             self._send(_framed(reply))

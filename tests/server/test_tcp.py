@@ -210,6 +210,22 @@ async def test_an_error_in_its_turn_closes_a_connection(monkeypatch: pytest.Monk
     assert errors == [KeyError]
 
 
+async def test_a_query_that_cannot_be_submitted_closes_its_connection_and_takes_no_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    errors: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(type(context["exception"])))
+    async with connected(make_listener(), limits=Limits(all_in_flight=1)) as (server, client):
+        monkeypatch.setattr(server.endpoint.listener, "submit", {}.__getitem__)  # as a bug there would be
+        client.send(packet("quick. A"))
+        assert await client.until_closed() == b""
+        monkeypatch.undo()
+        assert server.endpoint._connections.turns.in_flight == 0
+        async with await TcpClient.connect(server.port) as other:
+            assert parse(await other.ask(packet("quick. A"))).id == 4711
+    assert errors == [TypeError]
+
+
 async def test_a_client_that_goes_away_costs_nothing(log_lines: list[str], caplog: pytest.LogCaptureFixture) -> None:
     gate = Gate()
     async with connected(make_listener(gate)) as (server, client):
