@@ -99,7 +99,7 @@ class Answers:
         found = self._find_or_server(asked.name, asked.zone)
         if not found.items:
             return Outcome(found.exists, consent(*found.tags))
-        if any(item.type == Type.CNAME for item in found.items):
+        if Type.CNAME in [item.type for item in found.items]:
             return await self._external.follow(query, asked, found)
         outcome = Outcome(found.exists, consent(*found.tags), addresses(found.items, asked, self._ttl))
         return self._kept(query, asked, found, outcome)

@@ -28,7 +28,7 @@ MAX_SOA_TTL = 300
 SERIAL_LAG = 1.0
 """Seconds that a replayed SOA record may be behind the cluster, so that a busy one does not do away with denials."""
 
-_NO_PORT = Port("", NO_PORT, "")
+_NO_PORTS = (Port("", NO_PORT, ""),)
 
 
 class Servers(NamedTuple):
@@ -125,4 +125,4 @@ class Apex:
 def _item(target: str, address: str) -> Iterator[Item]:
     found = packed(address)
     if found is not None:
-        yield Item(*found, _NO_PORT, target)
+        yield Item(*found, _NO_PORTS, target)

@@ -7,8 +7,9 @@ Rules:
 3. A zone's SOA record alone, to a question about a name in that zone: all that stands behind the question depends on
    where the zone begins in the name.  That is not so where the server's or the hostmaster's name can point further
    into the question, so where the label before the zone is one of theirs.
-4. Several records, made by `pack` to be sent again: the addresses in the last section can change places, as each has a
-   pointer for its name.
+4. Several records, to be sent again: the addresses in the last section can change places, as each has a pointer for
+   its name.  Where there is nothing but addresses of one type under the name asked for, each is as in rule 2; all else
+   is made by `pack`.
 
 It knows neither the store nor queries.
 """
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from pydns.dns.message import HEADER, RR, Message, Question, pack, uncompressed_size
+from pydns.dns.message import HEADER, MAX_MESSAGE, RR, Message, Question, pack, uncompressed_size
 from pydns.dns.name import to_wire
 from pydns.dns.packed import Packed
 from pydns.dns.types import Flag, Type, new
@@ -27,6 +28,8 @@ _ADDRESSES = (Type.A, Type.AAAA)
 _QUESTION = Struct("!HH")
 _BOTH = Struct("!HHHHHIH")
 """Type and class of a question, then the head of a record that is under its name."""
+_RECORD = Struct("!HHHIH")
+"""A pointer to a name, and the head of a record that is under it."""
 _OWNER = 0xC000 | HEADER.size
 _TTL = _QUESTION.size + 6
 """Octets between the end of the question's name and the TTL of a record behind it whose owner is a pointer."""
@@ -52,6 +55,8 @@ def of_address(question: Question, answer: tuple[RR, ...]) -> Packed | None:
 def of_records(question: Question, answer: tuple[RR, ...], additional: tuple[RR, ...]) -> Packed | None:
     """The octets of a reply with these records, which can be put in other orders (rule 4); None for too many of them
     for any message."""
+    if not additional and (known := _of_addresses(question, answer)) is not None:
+        return known
     message = Message(question=question, answer=answer, additional=additional)
     whole = pack(message)
     if whole[2] & _TC:
@@ -67,6 +72,25 @@ def of_records(question: Question, answer: tuple[RR, ...], additional: tuple[RR,
     movable = dict(zip(map(id, last), blocks, strict=True)) if can_move else None
     ttls = tuple([ttl for _, ttl, _ in places])
     return Packed(question, answer, (), additional, body, ttls, uncompressed_size(message), movable)
+
+
+def _of_addresses(question: Question, answer: tuple[RR, ...]) -> Packed | None:
+    """The same for addresses of one type under the name asked for; None for all else, and for a very long message."""
+    name, rrtype, ttl, first, cls = answer[0]
+    alike = {(record[0], record[1], record[2], len(record[3]), record[4]) for record in answer}
+    if rrtype not in _ADDRESSES or name != question.name or len(alike) > 1:
+        return None
+    wire, length = to_wire(name), len(first)
+    head = _RECORD.pack(_OWNER, rrtype, cls, ttl, length)
+    blocks = [head + record[3] for record in answer]
+    start, step = len(wire) + _QUESTION.size, len(blocks[0])
+    body = b"".join((wire, _QUESTION.pack(question.type, question.cls), *blocks))
+    if HEADER.size + len(body) > MAX_MESSAGE:
+        return None
+    ttls = tuple(range(len(wire) + _TTL, len(body), step))
+    size = HEADER.size + start + len(answer) * (len(wire) + _HEAD + length)
+    movable = dict(zip(map(id, answer), blocks, strict=True))
+    return new(Packed, (question, answer, (), (), body, ttls, size, movable))
 
 
 def _places(body: bytes, offset: int, count: int) -> list[tuple[int, int, int]]:

@@ -21,7 +21,7 @@ _PORT_MASK = 0xFFFF
 
 
 class Item(NamedTuple):
-    """One address, or one name to ask further, at one port.
+    """One address, or one name to ask further, at one or more ports.
 
     ``type`` is A, AAAA or CNAME and ``rdata`` of that type; ``target`` is the name that SRV records give it, below the
     zone; ``endpoint`` is an endpoint's label in lower case, ``zone`` its topology zone.
@@ -29,7 +29,7 @@ class Item(NamedTuple):
 
     type: int
     rdata: bytes
-    port: Port
+    ports: tuple[Port, ...]
     target: str
     endpoint: str = ""
     zone: str = ""
@@ -107,24 +107,25 @@ def addresses(items: Sequence[Item], asked: Asked, ttl: int) -> tuple[RR, ...]:
 def service_records(items: Sequence[Item], asked: Asked, ttl: int) -> tuple[tuple[RR, ...], tuple[RR, ...]]:
     """SRV records and the addresses of their targets, each once (RFC 2782).
 
-    All have priority 0 and share a weight of 100 evenly, by the number of items before doubles are removed (CoreDNS
-    plugin.SRV).  Names to ask further and items without a port have no SRV record.
+    All have priority 0 and share a weight of 100 evenly, by the number of ports of all items, doubles too (CoreDNS
+    plugin.SRV).  Names to ask further and ports that are none have no SRV record.
     """
     items = [item for item in items if item.type != Type.CNAME]
-    weight = max(1, 100 // max(1, len(items)))
+    weight = max(1, 100 // max(1, sum([len(item.ports) for item in items])))
     suffix = absolute("", asked.origin)
     answer: dict[RR, None] = {}
     additional: dict[RR, None] = {}
-    for rrtype, address, port, relative, _, _ in items:
-        if port.port == NO_PORT:
-            continue
+    for rrtype, address, ports, relative, _, _ in items:
         target = relative + suffix
         try:
-            rdata = srv(weight=weight, port=port.port & _PORT_MASK, target=target)
+            rdatas = [
+                srv(weight=weight, port=one.port & _PORT_MASK, target=target) for one in ports if one.port != NO_PORT
+            ]
         except BadName:
             continue
-        answer[new(RR, (asked.owner, Type.SRV, ttl, rdata, Class.IN))] = None
-        additional[new(RR, (target, rrtype, ttl, address, Class.IN))] = None
+        for rdata in rdatas:
+            answer[new(RR, (asked.owner, Type.SRV, ttl, rdata, Class.IN))] = None
+            additional[new(RR, (target, rrtype, ttl, address, Class.IN))] = None
     return tuple(answer), tuple(additional)
 
 

@@ -15,7 +15,7 @@ from pydns.plugins.kubernetes.qname import SERVICES, Name
 from pydns.plugins.kubernetes.records import Item, endpoint_name, host
 
 EXTERNAL_NAME = "ExternalName"
-_NO_PORT = Port("", NO_PORT, "")
+_NO_PORTS = (Port("", NO_PORT, ""),)
 
 
 class ServiceItems:
@@ -67,32 +67,30 @@ class ServiceItems:
     def _external(self) -> Sequence[Item]:
         """The name it stands for; none where that is an address (or no name at all)."""
         found = host(self._service.external_name)
-        return (Item(*found, _NO_PORT, self._target),) if found is not None and found[0] == Type.CNAME else ()
+        return (Item(*found, _NO_PORTS, self._target),) if found is not None and found[0] == Type.CNAME else ()
 
     @cached_property
     def _own(self) -> Sequence[Item]:
         """Every ClusterIP at every port.  A ClusterIP not given yet is a name, the root, as in CoreDNS."""
+        if not (ports := self._service.ports):
+            return ()
         hosts = [found for ip in self._service.cluster_ips if (found := host(ip)) is not None]
-        return tuple(Item(*found, port, self._target) for port in self._service.ports for found in hosts)
+        return tuple([Item(*found, ports, self._target) for found in hosts])
 
     @cached_property
     def _endpoints(self) -> Sequence[Item]:
         """Every endpoint at every port of its slice."""
-        items: list[Item] = []
-        for part in self._slices:
-            for endpoint in part.endpoints:
-                items += self._at(endpoint, part.ports)
-        return tuple(items)
+        found = [self._at(one, part.ports) for part in self._slices if part.ports for one in part.endpoints]
+        return tuple([item for item in found if item is not None])
 
-    def _at(self, endpoint: Endpoint, ports: Sequence[Port]) -> list[Item]:
+    def _at(self, endpoint: Endpoint, ports: tuple[Port, ...]) -> Item | None:
         address = host(endpoint.address)
         if address is None:
-            return []
+            return None
         rrtype, rdata = address
         label = endpoint_name(endpoint, self._pod_names)
         target = f"{label}.{self._target}" if label else self._target
-        lower, zone = label.lower(), endpoint.zone
-        return [new(Item, (rrtype, rdata, port, target, lower, zone)) for port in ports]
+        return new(Item, (rrtype, rdata, ports, target, label.lower(), endpoint.zone))
 
     @cached_property
     def _named(self) -> dict[str, list[Item]]:
@@ -111,5 +109,8 @@ def matching(items: Sequence[Item], port: str, protocol: str) -> Sequence[Item]:
 
 def _matching(items: Iterable[Item], port: str, protocol: str) -> Iterable[Item]:
     for item in items:
-        if port in ("", item.port.name.lower()) and protocol in ("", item.port.protocol.lower()):
-            yield item
+        ports = tuple(
+            [one for one in item.ports if port in ("", one.name.lower()) and protocol in ("", one.protocol.lower())]
+        )
+        if ports:
+            yield item._replace(ports=ports)

@@ -17,7 +17,7 @@ from pydns.plugins.kubernetes.qname import PODS, Name
 from pydns.plugins.kubernetes.records import Item, packed
 from pydns.plugins.kubernetes.services import ServiceItems
 
-_POD_PORT = Port("", 0, "")
+_POD_PORTS = (Port("", 0, ""),)
 
 
 class Found(NamedTuple):
@@ -106,7 +106,7 @@ class Tree:
         found = packed(address)
         if found is None:
             return Found(False, tags)
-        return Found(True, tags, (Item(*found, _POD_PORT, f"{name.service}.{name.namespace}.{PODS}"),))
+        return Found(True, tags, (Item(*found, _POD_PORTS, f"{name.service}.{name.namespace}.{PODS}"),))
 
     def _forget(self, change: Change) -> None:
         if change.kind in (Kind.SERVICE, Kind.SLICE):

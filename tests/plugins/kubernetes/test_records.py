@@ -25,10 +25,10 @@ def asked(qtype: int, owner: str = "Hl.shop.svc.cluster.local.", origin: str = Z
     return Asked(owner.lower(), origin.lower(), owner, origin, qtype)
 
 
-def item(address: str, port: Port = HTTP, target: str = "a.hl.shop.svc") -> Item:
+def item(address: str, *ports: Port, target: str = "a.hl.shop.svc") -> Item:
     found = host(address)
     assert found is not None
-    return Item(*found, port, target)
+    return Item(*found, ports or (HTTP,), target)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_the_same_address_spelt_twice_is_one_record() -> None:
 
 
 def test_srv_records_and_what_goes_with_them() -> None:
-    items = [item("10.0.0.1"), item("fd00::1"), item("10.0.0.1", ADMIN), item("10.0.0.2", target="b.hl.shop.svc")]
+    items = [item("10.0.0.1", HTTP, ADMIN), item("fd00::1"), item("10.0.0.2", target="b.hl.shop.svc")]
     answer, additional = service_records(items, asked(Type.SRV, origin="Cluster.Local."), 5)
     assert [to_text(one).partition(" SRV ")[2] for one in answer] == [
         "0 25 80 a.hl.shop.svc.Cluster.Local.",

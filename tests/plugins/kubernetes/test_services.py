@@ -25,9 +25,9 @@ def asking(endpoint: str = "", port: str = "", protocol: str = "", zone: str = "
 
 
 def held(service: Service, name: Name, *slices: EndpointSlice, pod_names: bool = False) -> list[tuple[str, int]]:
-    """(address, port) of each item."""
+    """(address, port) of each item at each of its ports."""
     items = ServiceItems(service, slices, pod_names).select(name)
-    return [(address_text(item.rdata), item.port.port) for item in items]
+    return [(address_text(item.rdata), port.port) for item in items for port in item.ports]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_pod_names_take_the_place_of_dashed_addresses() -> None:
 @pytest.mark.parametrize(
     "name, found",
     [
-        (asking(), [("10.96.0.1", 80), ("fd00::1", 80), ("10.96.0.1", 8080), ("fd00::1", 8080)]),
+        (asking(), [("10.96.0.1", 80), ("10.96.0.1", 8080), ("fd00::1", 80), ("fd00::1", 8080)]),
         (asking(port="admin"), [("10.96.0.1", 8080), ("fd00::1", 8080)]),
         (asking(port="nope"), []),
         (asking(endpoint="two"), [("10.0.0.2", 80), ("10.0.0.2", 8080), ("10.0.0.9", 80)]),
