@@ -17,6 +17,7 @@ import random
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Final
 
 from pydns.k8s.backoff import Backoff
@@ -58,9 +59,14 @@ class Turns:
         """Others had their turn just now."""
         self._end = self._clock() + PORTION
 
+    @property
+    def over(self) -> bool:
+        """Whether a portion has been worked on."""
+        return self._clock() >= self._end
+
     async def take(self) -> None:
         """Work goes on only now, if a portion has been worked on."""
-        if self._clock() >= self._end:
+        if self.over:
             await asyncio.sleep(0)
             self.begin()
 
@@ -216,6 +222,7 @@ class Reflector:
 
     async def _apply_all(self, response: Response) -> None:
         lines = Lines()
+        response.show_first(partial(self._apply_at_once, lines))
         async for chunk in response:
             self._turns.begin()
             for line in lines.feed(chunk):
@@ -225,6 +232,24 @@ class Reflector:
                 elif event is not None:
                     self._apply(event)
                 await self._turns.take()
+
+    def _apply_at_once(self, lines: Lines, chunk: bytes) -> bytes:
+        """Apply the changes of a watch that a chunk brings, when it comes; what it leaves is for `_apply_all`.
+
+        That is what takes more than a portion, is no whole line, or fails: it fails again, where that is dealt with.
+        """
+        if self._initial is not None or lines.pending:
+            return chunk
+        self._turns.begin()
+        while b"\n" in chunk and not self._turns.over:
+            line, _, rest = chunk.partition(b"\n")
+            try:
+                if event := read_event(self._resource, line):
+                    self._apply(event)
+            except Exception:  # noqa: BLE001 - see above
+                break
+            chunk = rest
+        return chunk
 
     def _apply(self, event: Event) -> None:
         if event.type == DELETED:

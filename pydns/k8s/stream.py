@@ -53,6 +53,11 @@ class Lines:
     def __init__(self) -> None:
         self._rest = bytearray()
 
+    @property
+    def pending(self) -> bool:
+        """Whether a line has begun and not ended."""
+        return bool(self._rest)
+
     def feed(self, chunk: bytes) -> list[bytes]:
         """The lines that `chunk` completes; raises ApiError for one that has no end."""
         self._rest += chunk

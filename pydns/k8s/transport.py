@@ -3,7 +3,7 @@
 Imports nothing, so that a scripted API can stand in for `client`, and so that nothing but the client loads HTTP.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
@@ -23,6 +23,12 @@ class Response(Protocol):
     def status(self) -> int: ...
 
     def __aiter__(self) -> AsyncIterator[bytes]: ...
+
+    def show_first(self, look: Callable[[bytes], bytes]) -> None:
+        """Show `look` each piece that comes while whoever iterates waits for it, at once; what it gives back goes on.
+
+        It raises nothing.
+        """
 
 
 class Transport(Protocol):

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -28,11 +28,19 @@ class Playing:
         self.status = reply.status
         self._reply = reply
         self._clock = clock
+        self.look: Callable[[bytes], bytes] | None = None
+
+    def show_first(self, look: Callable[[bytes], bytes]) -> None:
+        self.look = look
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         for piece in self._reply.pieces:
             if isinstance(piece, bytes):
-                yield piece
+                if self.look is not None:
+                    piece = self.look(piece)
+                    await asyncio.sleep(0)  # whoever iterates is woken, and others have their turn before
+                if piece:
+                    yield piece
             else:
                 await self._clock.sleep(piece)
         if isinstance(self._reply.then, TransportError):
@@ -48,6 +56,7 @@ class ScriptedApi:
         self.requests: list[tuple[str, dict[str, str]]] = []
         self.url = "https://api.example.com"
         self.closed = False
+        self.playing: Playing | None = None
         self._replies = list(replies)
         self._clock = clock
 
@@ -59,7 +68,8 @@ class ScriptedApi:
         reply = self._replies.pop(0)
         if isinstance(reply, TransportError):
             raise reply
-        yield Playing(reply, self._clock)
+        self.playing = Playing(reply, self._clock)
+        yield self.playing
 
     async def close(self) -> None:
         self.closed = True

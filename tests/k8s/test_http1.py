@@ -205,6 +205,47 @@ async def test_pieces_of_a_watch_are_handed_out_as_they_come() -> None:
         assert await anext(reply) == b"ab"
 
 
+async def test_pieces_are_shown_to_who_wants_to_see_them_first() -> None:
+    """Only those that nothing of before waits in front of; in their order, whatever is given back."""
+    shown: list[bytes] = []
+
+    def look(piece: bytes) -> bytes:
+        shown.append(piece)
+        return piece.removeprefix(b"done ")
+
+    async with exchange() as (reply, far):
+        far.send(b"HTTP/1.1 200 OK\r\nContent-Length: 36\r\n\r\n")
+        await reply.ask(b"")
+        reply.show_first(look)
+        far.send(b"nobody awaits it. ")
+        await settle()
+        assert shown == []
+        assert await anext(reply) == b"nobody awaits it. "
+        reading = asyncio.create_task(anext(reply))
+        await settle()
+        far.send(b"done ")
+        await settle()
+        far.send(b"done left ")
+        assert await reading == b"left "
+        last = asyncio.create_task(body(reply))
+        await settle()
+        far.send(b"end")
+        assert await last == b"end"
+        assert shown == [b"done ", b"done left ", b"end"]
+        assert reply.leave()
+
+
+async def test_a_reply_ends_where_all_of_it_was_dealt_with_at_once() -> None:
+    async with exchange() as (reply, far):
+        far.send(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n")
+        await reply.ask(b"")
+        reply.show_first(lambda _: b"")
+        reading = asyncio.create_task(body(reply))
+        await settle()
+        far.send(b"all")
+        assert await reading == b""
+
+
 def test_request() -> None:
     assert request("GET", "/a?b=c", {"Host": "x"}) == b"GET /a?b=c HTTP/1.1\r\nHost: x\r\n\r\n"
     with pytest.raises(ValueError, match="control"):

@@ -195,6 +195,46 @@ async def test_watch_applies_events_in_order() -> None:
         assert one.store.services_by_ip("10.96.1.1") == ()
 
 
+@pytest.mark.parametrize("size", [1, 50, 97, 400])
+async def test_events_in_any_pieces(size: int) -> None:
+    octets = added(service("b", version=8)) + b"\n" + event("MODIFIED", service("b", ip="10.96.9.9", version=9))
+    octets += event("DELETED", service("a", version=10)) + added(service("c", version=11))
+    pieces = [octets[at : at + size] for at in range(0, len(octets), size)]
+    async with mirror(refusal(422), page(7, [service("a")]), Reply(*pieces, then="silence")) as one:
+        for _ in pieces:
+            await settle()
+        changes = [(change.name, change.old is None, change.new is None) for change in one.changes]
+        assert changes[1:] == [("b", True, False), ("b", False, False), ("a", False, True), ("c", True, False)]
+
+
+async def test_a_change_is_applied_when_its_octets_come() -> None:
+    """Before anybody else has a turn, who might be told what was before."""
+    async with mirror(open_list(service("a"))) as one:
+        assert one.api.playing is not None and one.api.playing.look is not None
+        look = one.api.playing.look
+        assert look(added(service("b", version=10), service("c", version=11))) == b""
+        assert one.names == ["a", "b", "c"]
+        cut = added(service("d", version=12))[:-9]
+        assert look(added(service("e", version=12)) + cut) == cut
+        assert one.names == ["a", "b", "c", "e"]
+
+
+async def test_a_fault_of_ours_in_a_watch_leads_to_a_new_list(log_lines: list[str]) -> None:
+    watch = Reply(bookmark(7, end=True), 1.0, added(service("a"), service("b")), then="silence")
+    async with mirror(watch, open_list(service("c"))) as one:
+        left = iter((True, True))  # it is tried twice
+
+        def fail() -> None:
+            if one.names != [] and next(left, False):
+                raise ZeroDivisionError
+
+        one.on_convert = fail
+        await one.clock.advance(1)
+        assert one.names == ["a"]
+        await one.clock.advance(1)
+        assert one.names == ["c"]
+
+
 @pytest.mark.parametrize("end", ["end", LOST], ids=["orderly", "connection lost"])
 async def test_watch_goes_on_from_the_last_version(end: TransportError | str, log_lines: list[str]) -> None:
     """A bookmark counts as a version, and a watch that lived is taken up again at once."""

@@ -24,6 +24,7 @@ WEB = ("shop", "web")
 def test_lines(chunks: list[bytes], lines: list[list[bytes]]) -> None:
     cutter = Lines()
     assert [cutter.feed(chunk) for chunk in chunks] == lines
+    assert cutter.pending is not chunks[-1].endswith(b"\n")
 
 
 def test_a_line_without_end_is_not_kept() -> None:
