@@ -14,6 +14,7 @@ from pydns.dns import Edns, Flag, Message, Question
 from pydns.dns.message import RR, pack, parse
 from pydns.dns.types import Type
 from pydns.k8s.objects import Endpoint, EndpointSlice, Namespace, Object, Pod, Service
+from pydns.plugins.kubernetes.plugin import Kubernetes
 from pydns.server.marks import LAST
 from tests.server.corefile_server import HTTP, KUBEADM, CorefileServer
 from tests.support import Clock
@@ -108,7 +109,7 @@ steps = st.one_of(
 
 
 class Twins:
-    """A server that remembers and one that does not, to which the same happens."""
+    """A server that remembers, and renews what it knows, and one that does not; to both the same happens."""
 
     def __init__(self, corefile: str) -> None:
         self.clock = Clock(1_700_000_000.0)
@@ -116,6 +117,9 @@ class Twins:
         self.one, self.other = (
             CorefileServer(corefile, self.clock, known, remember=remember) for remember in (True, False)
         )
+        for plugin in self.one.plugins:
+            if isinstance(plugin, Kubernetes):
+                plugin.answers.renewals.start()
         self._serials: list[tuple[float, int]] = []
         self._note_serial()
 

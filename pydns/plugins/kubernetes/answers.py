@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from pydns.dns.message import RR
+from pydns.dns.message import RR, Question
 from pydns.dns.name import is_reverse, reverse_address
 from pydns.dns.rdata import txt
 from pydns.dns.types import Class, Type
-from pydns.k8s.store import Store
+from pydns.k8s.store import Change, Store
 from pydns.plugins.kubernetes.apex import SERVER, Apex
 from pydns.plugins.kubernetes.consent import Tag, Tags, consent
 from pydns.plugins.kubernetes.external import External
@@ -20,6 +20,7 @@ from pydns.plugins.kubernetes.memo import Known, Memo
 from pydns.plugins.kubernetes.options import KubernetesOptions
 from pydns.plugins.kubernetes.qname import Name, parse
 from pydns.plugins.kubernetes.records import Asked, Outcome, absolute, addresses, pointers, service_records
+from pydns.plugins.kubernetes.renewals import Renewals
 from pydns.plugins.kubernetes.reverse import Reverse
 from pydns.plugins.kubernetes.tree import NOWHERE, Found, Tree
 from pydns.query import Query
@@ -48,7 +49,8 @@ class Answers:
         self._memo = Memo()
         self.known = self._memo.get
         """What became of a question the last time; kept for names in lower case alone, as nearly all come."""
-        store.on_change(self._memo.forget)
+        self.renewals = Renewals(self._renew)
+        store.on_change(self._forget)
         self._ttl = options.ttl
         self._zonal = options.zonal
         self._server_names = {zone: absolute(SERVER, zone) for zone in zones}
@@ -99,24 +101,45 @@ class Answers:
         found = self._find_or_server(asked.name, asked.zone)
         if not found.items:
             return Outcome(found.exists, consent(*found.tags))
-        if Type.CNAME in [item.type for item in found.items]:
+        if found.is_alias:
             return await self._external.follow(query, asked, found)
-        outcome = Outcome(found.exists, consent(*found.tags), addresses(found.items, asked, self._ttl))
-        return self._kept(query, asked, found, outcome)
+        return self._kept(query, asked, found)
 
     async def _services(self, asked: Asked, query: Query) -> Outcome:
-        found = self._find_or_server(asked.name, asked.zone)
-        answer, additional = service_records(found.items, asked, self._ttl)
-        outcome = Outcome(found.exists, consent(*found.tags), answer, additional)
-        return self._kept(query, asked, found, outcome)
+        return self._kept(query, asked, self._find_or_server(asked.name, asked.zone))
 
-    def _kept(self, query: Query, asked: Asked, found: Found, outcome: Outcome) -> Outcome:
-        """The same outcome, kept for the next time where it is about a Service that exists."""
+    def _kept(self, query: Query, asked: Asked, found: Found) -> Outcome:
+        """What becomes of a question by what its name holds, kept for the next time where that is a Service's."""
+        outcome = self._outcome(asked, found)
         is_usual = asked.owner == asked.name and query.qclass == Class.IN
         if found.items and found.service is not None and is_usual:
             known = Known(asked.zone, outcome)
             self._memo.keep(found.service, query.question, known, of_endpoints=found.of_endpoints)
         return outcome
+
+    def _outcome(self, asked: Asked, found: Found) -> Outcome:
+        if asked.type == Type.SRV:
+            records = service_records(found.items, asked, self._ttl)
+        else:
+            records = addresses(found.items, asked, self._ttl), ()
+        return Outcome(found.exists, consent(*found.tags), *records)
+
+    def _forget(self, change: Change) -> None:
+        """Forget what a change touches; what was asked for since the last one is made anew soon."""
+        for question, known in self._memo.forget(change):
+            if known.asked:
+                self.renewals.add(question, known.zone)
+
+    def _renew(self, question: Question, zone: str) -> None:
+        """Make known what becomes of a question, all in lower case, unless it is by now or another server decides."""
+        if self.known(question) is not None:
+            return
+        name, qtype, _ = question
+        found = self._find_or_server(name, zone)
+        if found.items and found.service is not None and not (found.is_alias and qtype != Type.SRV):
+            known = Known(zone, self._outcome(Asked(name, zone, name, zone, qtype), found), asked=False)
+            known.packed(question)
+            self._memo.keep(found.service, question, known, of_endpoints=found.of_endpoints)
 
     async def _alias(self, asked: Asked, query: Query) -> Outcome:
         """CNAME: the first thing that the name holds, where that is a name."""

@@ -17,18 +17,20 @@ from pydns.plugins.kubernetes.records import Outcome
 class Known:
     """What became of a question in ``zone``, all in lower case; and the octets of several records, once needed."""
 
-    __slots__ = ("_is_packed", "_packed", "outcome", "zone")
+    __slots__ = ("_is_packed", "_packed", "asked", "outcome", "zone")
 
-    def __init__(self, zone: str, outcome: Outcome) -> None:
+    def __init__(self, zone: str, outcome: Outcome, *, asked: bool = True) -> None:
         self.zone = zone
         self.outcome = outcome
+        self.asked = asked
+        """Whether anybody has wanted to know, and it was not made ahead."""
         self._is_packed = False
         self._packed: Packed | None = None
 
     def packed(self, question: Question) -> Packed | None:
-        """The octets of a reply with the several records that there are; None for one, and for more than fit."""
+        """The octets of a reply with the several records that there are; None for fewer, and for more than fit."""
         _, _, answer, additional, _ = self.outcome
-        if len(answer) == 1 and not additional:
+        if len(answer) < 2 and not additional:
             return None
         if not self._is_packed:
             self._is_packed = True
@@ -52,17 +54,22 @@ class Memo:
         self._known[question] = known
         (self._of_endpoints if of_endpoints else self._of_service).setdefault(service, []).append(question)
 
-    def forget(self, change: Change) -> None:
-        """Drop what a change may have touched; namespaces come and go so rarely that they take all with them."""
+    def forget(self, change: Change) -> list[tuple[Question, Known]]:
+        """Drop what a change may have touched; namespaces come and go so rarely that they take all with them.
+
+        Returns what was known about the one Service that it touched.
+        """
+        dropped: list[tuple[Question, Known]] = []
         if change.kind is Kind.NAMESPACE:
             self._known.clear()
             self._of_service.clear()
             self._of_endpoints.clear()
         elif change.kind is not Kind.POD:
-            self._drop(self._of_endpoints, change)
+            dropped += self._drop(self._of_endpoints, change)
             if change.kind is Kind.SERVICE:
-                self._drop(self._of_service, change)
+                dropped += self._drop(self._of_service, change)
+        return dropped
 
-    def _drop(self, questions: dict[Key, list[Question]], change: Change) -> None:
-        for question in questions.pop((change.namespace, change.name), ()):
-            del self._known[question]
+    def _drop(self, questions: dict[Key, list[Question]], change: Change) -> list[tuple[Question, Known]]:
+        touched = questions.pop((change.namespace, change.name), ())
+        return [(question, self._known.pop(question)) for question in touched]

@@ -146,6 +146,7 @@ class Kubernetes(Passes, Plugin):
         except SourceError as error:
             raise ValueError(str(error)) from None
         await self._wait()
+        self.answers.renewals.start()
 
     async def _wait(self) -> None:
         left = self.conf.startup_timeout
@@ -174,6 +175,7 @@ class Kubernetes(Passes, Plugin):
 
     async def stop(self) -> None:
         self.process.metrics.forget(self._measure)
+        self.answers.renewals.stop()
         if self._feeder is not None:
             await self._feeder.stop()
         await self.source.stop()
@@ -230,6 +232,7 @@ class Kubernetes(Passes, Plugin):
 
     def _again(self, query: Query, known: Known) -> Message:
         """What the rest of `serve` makes of a question whose name exists, in less time."""
+        known.asked = True
         outcome = known.outcome
         if outcome.answer:
             return _positive(query, outcome, known.packed(query.question))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pydns.dns.types import Type
 from pydns.k8s.objects import Kind, Port
 from pydns.k8s.store import Change, Key, Store
 from pydns.plugins.kubernetes.consent import Tag, Tags
@@ -32,6 +33,11 @@ class Found(NamedTuple):
     items: Sequence[Item] = ()
     service: Key | None = None
     of_endpoints: bool = False
+
+    @property
+    def is_alias(self) -> bool:
+        """Whether names are among what it holds, to be asked further."""
+        return Type.CNAME in [item.type for item in self.items]
 
 
 NOWHERE = Found(False)

@@ -19,7 +19,7 @@ from pydns.plugins.kubernetes.options import KubernetesOptions
 from pydns.plugins.kubernetes.plugin import Kubernetes
 from pydns.query import Query
 from tests.plugins.kubernetes.cluster import ADMIN, HTTP, NONE, FixedSource, cluster_ip, expand, make_kubernetes, reply
-from tests.support import Clock, FakeServer, answer, corefile_lines, make_block, make_query
+from tests.support import Clock, FakeServer, answer, corefile_lines, make_block, make_query, settle
 
 NAMESPACES = ("n1", "n2")
 SERVICES = ("s1", "s2", "")
@@ -120,10 +120,12 @@ async def below(query: Query) -> Message:
     return (await answer("x. 60 IN A 192.0.2.99")(query))._replace(replay=Replay(2000.0))
 
 
-async def compare(options: str, cluster: list[Object], steps: list[tuple[bool, Object]]) -> None:
+async def compare(options: str, cluster: list[Object], steps: list[tuple[bool, Object]], *, renews: bool) -> None:
     source = FixedSource([*map(Namespace, NAMESPACES), *cluster])
     plugin = make_kubernetes(options, source, next=below)
     plugin.answers.apex.local = (LOCAL,)
+    if renews:
+        plugin.answers.renewals.start()
     memory = Memory(plugin)
     for question in QUESTIONS:
         await memory.ask(question)
@@ -132,6 +134,7 @@ async def compare(options: str, cluster: list[Object], steps: list[tuple[bool, O
             source.store.put(item)
         else:
             source.store.remove(KINDS[type(item)], key_of(item))
+        await settle()
     unremembering = make_kubernetes(options, source, next=below)
     unremembering.answers.apex.local = (LOCAL,)
     for question in QUESTIONS:
@@ -143,11 +146,11 @@ async def compare(options: str, cluster: list[Object], steps: list[tuple[bool, O
     ["pods verified", "namespaces n1 n2\npods insecure", "ignore empty_service", "fallthrough\nendpoint_pod_names"],
 )
 @settings(max_examples=60)
-@given(cluster=clusters, steps=changes)
-def test_remembered_and_fresh_answers_are_the_same(
-    options: str, cluster: list[Object], steps: list[tuple[bool, Object]]
+@given(cluster=clusters, steps=changes, renews=st.booleans())
+def test_remembered_renewed_and_fresh_answers_are_the_same(
+    options: str, cluster: list[Object], steps: list[tuple[bool, Object]], renews: bool
 ) -> None:
-    asyncio.run(compare(options, cluster, steps))
+    asyncio.run(compare(options, cluster, steps, renews=renews))
 
 
 async def test_a_worker_renews_denials_with_the_serial_of_its_parent() -> None:
