@@ -57,16 +57,7 @@ class Packed(NamedTuple):
         """The same for the same records, each with ``ttl``."""
         if answer is self.answer and authority is self.authority and additional is self.additional:
             return self
-        body = self.body
-        octets = ttl.to_bytes(4, "big")
-        if len(self.ttls) > 1:
-            changed = bytearray(body)
-            for offset in self.ttls:
-                changed[offset : offset + 4] = octets
-            body = bytes(changed)
-        elif self.ttls:
-            [offset] = self.ttls
-            body = body[:offset] + octets + body[offset + 4 :]
+        body = overwritten(self.body, self.ttls, ttl.to_bytes(4, "big"))
         return new(Packed, (self.question, answer, authority, additional, body, self.ttls, self.size, None))
 
     def end_of(self, ttl: int) -> int:
@@ -96,3 +87,15 @@ class Packed(NamedTuple):
 
     def __hash__(self) -> int:
         return hash(None)
+
+
+def overwritten(octets: bytes, places: tuple[int, ...], piece: bytes) -> bytes:
+    """The octets with ``piece`` at each of the offsets ``places``."""
+    length = len(piece)
+    if len(places) == 1:
+        [place] = places
+        return octets[:place] + piece + octets[place + length :]
+    changed = bytearray(octets)
+    for place in places:
+        changed[place : place + length] = piece
+    return bytes(changed)

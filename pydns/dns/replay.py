@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from math import inf
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from pydns.dns.types import new
 
@@ -30,22 +30,21 @@ class Lease:
     """An end that replies have in common and that may come nearer: ``until`` is a clock reading, as in `Replay`.
 
     ``octets`` are those that a reply of this lease has where one of the next lease has others, all else being equal;
-    ``latest`` gives the lease of now.
+    ``latest`` gives the lease of now, or None where replies must be made anew.
     """
 
     __slots__ = ("latest", "octets", "until")
+    counts_down: ClassVar[bool] = False
+    """Whether the octets are TTLs, which a reply that is made of such a reply may not have in common with it."""
 
-    def __init__(self, octets: bytes = b"", latest: Callable[[], Lease] | None = None) -> None:
+    def __init__(self, octets: bytes = b"", latest: Callable[[], Lease | None] = lambda: None) -> None:
         self.until = inf
         self.octets = octets
         self.latest = latest
 
-    def renewed(self, reply: bytes) -> tuple[Lease, bytes] | None:
-        """The lease of now, and the reply as it is under it; None where the reply must be made anew."""
-        if self.latest is None or reply.count(self.octets) != 1:
-            return None
-        lease = self.latest()
-        return lease, reply.replace(self.octets, lease.octets)
+    def places(self, reply: bytes) -> tuple[int, ...] | None:
+        """The offsets of the octets in a reply (a whole message) of this lease; None where they are not to be told."""
+        return (reply.index(self.octets),) if reply.count(self.octets) == 1 else None
 
 
 FOREVER = Lease()
@@ -94,3 +93,10 @@ class Replay(NamedTuple):
         """The same consent, to end with ``lease``."""
         until, tags, variants, counters, denial, _, any_order = self
         return new(Replay, (until, tags, variants, counters, denial, lease, any_order))
+
+    def for_part(self) -> Replay:
+        """Consent for a reply of which this one is a part: for its own question alone, and while TTLs stand still."""
+        until, tags, variants, counters, _, lease, any_order = self
+        if lease.counts_down:
+            until, lease = min(until, lease.until), FOREVER
+        return new(Replay, (until, tags, variants, counters, None, lease, any_order))

@@ -152,8 +152,7 @@ class Dispatcher:
         reply = await self._reply(query)
         if reply is None:
             return query.reply(Rcode.SERVFAIL)
-        replay = reply.replay and reply.replay.with_denial(None)  # which is not about the question that is answered
-        return parse(reply.octets)._replace(edns=None, replay=replay)
+        return parse(reply.octets)._replace(edns=None, replay=reply.replay and reply.replay.for_part())
 
     def _packed(self, query: Query, reply: Message, limit: int, chain: Chain) -> Reply:
         """Rules 8 and 9."""

@@ -6,7 +6,7 @@ Rules:
 2. A key is a whole message less its ID; a cache belongs to one listener, transport and address family, so that whatever
    a chain may look at is part of the key.
 3. Only consent counts: a reply comes with a `Replay`, which ends with its time, with a change of its tags, or with its
-   lease where that cannot be renewed.
+   lease where that cannot be renewed.  To renew it is to write the octets of the next lease over its own.
 4. A reply that was being made while one of its data changed is not kept: its `Ticket` tells.
 5. A reply is kept when its query is not known for the second time within a minute; the first time only a mark of it is.
    So a flood of names asked once costs next to nothing, and pushes out nothing.
@@ -28,7 +28,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import cycle
 from typing import NamedTuple
 
-from pydns.dns.packed import Ring
+from pydns.dns.packed import Ring, overwritten
 from pydns.dns.replay import Lease, Replay
 from pydns.server.marks import Marks
 from pydns.server.replayed import Replayed
@@ -59,11 +59,23 @@ class Ticket(NamedTuple):
 class _Variant(Replayed):
     """One reply less its ID."""
 
-    __slots__ = ("octets",)
+    __slots__ = ("octets", "places")
 
     def __init__(self, octets: bytes, counters: tuple[Callable[[int], None], ...]) -> None:
         super().__init__(counters)
         self.octets = octets
+        self.places: tuple[int, ...] | None = None
+        """Where the octets of a lease stand, once that was asked."""
+
+    def renew(self, old: Lease, new: Lease) -> bool:
+        """Turn the reply of one lease into that of another, if it is known how."""
+        if self.places is None:
+            places = old.places(bytes(ID) + self.octets)
+            if places is None:
+                return False
+            self.places = tuple([place - ID for place in places])
+        self.octets = overwritten(self.octets, self.places, new.octets)
+        return True
 
 
 class _Entry:
@@ -101,15 +113,20 @@ class _Entry:
 
     def goes_on(self, now: float, lease: Lease) -> bool:
         """Whether a reply with ``lease`` may join."""
+        if self.lease.until <= now:
+            self.renew()
         return self.until > now and self.lease.until > now and self.lease is lease
 
     def renew(self) -> bool:
-        """Turn a lone reply into that of the lease of now."""
-        [first, *others] = self.variants
-        renewed = None if others or self.ring else self.lease.renewed(first.octets)
-        if renewed is None:
+        """Turn the replies into those of the lease of now, if that is possible; the hits are told."""
+        self.flush()
+        lease = self.lease.latest()
+        if lease is None or self.ring is not None:
             return False
-        self.lease, first.octets = renewed
+        for variant in self.variants:
+            if not variant.renew(self.lease, lease):
+                return False
+        self.lease = lease
         return True
 
     def flush(self) -> None:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Hashable
 
 from pydns.dns.message import HEADER, parse
 from pydns.dns.name import BadName, from_wire, is_below, labels, to_wire
+from pydns.dns.packed import overwritten
 from pydns.dns.rdata import names_in
 from pydns.dns.replay import Denial, Replay
 from pydns.server.replayed import Replayed
@@ -37,7 +38,7 @@ Shape = tuple[int, bytes, bytes]
 class Template(Replayed):
     """A reply without ID and question."""
 
-    __slots__ = ("_absence", "_behind", "_head", "_replay", "_rest", "_shared", "_start")
+    __slots__ = ("_absence", "_behind", "_head", "_places", "_replay", "_rest", "_shared", "_start")
 
     def __init__(self, reply: bytes, start: int, behind: int, replay: Replay, denial: Denial) -> None:
         """The zone's name starts at ``start``, the question ends at ``behind``."""
@@ -49,6 +50,8 @@ class Template(Replayed):
         self._absence = denial.absence
         self._shared = _labels_before(denial.zone, reply)
         self._replay = replay.with_denial(None)
+        places = replay.lease.places(reply)
+        self._places = None if places is None else tuple([place - behind for place in places])
 
     def has_room(self, query: bytes) -> bool:
         """Whether the name in ``query``, which has this shape, is compressed as it is here (rule 3)."""
@@ -77,10 +80,10 @@ class Template(Replayed):
         return not self.has_ended(now) or (self._replay.until > now and self._renew())
 
     def _renew(self) -> bool:
-        renewed = self._replay.lease.renewed(self._rest)
-        if renewed is None:
+        lease = self._replay.lease.latest()
+        if lease is None or self._places is None:
             return False
-        lease, self._rest = renewed
+        self._rest = overwritten(self._rest, self._places, lease.octets)
         self._replay = self._replay.with_lease(lease)
         return True
 

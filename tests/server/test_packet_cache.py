@@ -93,6 +93,52 @@ def test_a_lease_that_ended_is_renewed(cache: PacketCache, clock: Clock, text: s
     assert [cache.get(query("a")) for _ in range(2)] == [expected] * 2
 
 
+def test_where_its_octets_stand_is_asked_once(cache: PacketCache, clock: Clock) -> None:
+    """What else looks like them later is left alone."""
+    first, second, _ = leases(b"1", b"2", b"3")
+    clock.now = 999.0
+    first.latest = lambda: second
+    second.until = 1001.0
+    meet(cache, "a")
+    cache.put(query("a"), reply("12"), Replay(math.inf, lease=first), cache.ticket(query("a")))
+    clock.now = 1000.0
+    assert cache.get(query("a")) == reply("22")
+    clock.now = 1001.0
+    assert cache.get(query("a")) == reply("32")
+
+
+def test_variants_are_renewed_together(cache: PacketCache, clock: Clock) -> None:
+    first = leases(b"old", b"new")[0]
+    clock.now = 999.0
+    for text in ("old one", "two old"):
+        meet(cache, "a")
+        consent = Replay(math.inf, variants=2, lease=first)
+        cache.put(query("a"), reply(text), consent, cache.ticket(query("a")))
+    clock.now = 1000.0
+    assert [cache.get(query("a")) for _ in range(3)] == [reply(text) for text in ("new one", "two new", "new one")]
+
+
+def test_variants_made_before_and_after_the_end_of_a_lease_go_together(cache: PacketCache, clock: Clock) -> None:
+    clock.now = 999.0
+    meet(cache, "a")
+    for text, lease in zip(("old one", "new two"), leases(b"old", b"new"), strict=True):
+        cache.put(query("a"), reply(text), Replay(math.inf, variants=2, lease=lease), cache.ticket(query("a")))
+        clock.now = 1000.0
+    assert [cache.get(query("a")) for _ in range(2)] == [reply("new one"), reply("new two")]
+
+
+def test_replays_are_told_when_a_lease_is_renewed(cache: PacketCache, clock: Clock) -> None:
+    told: list[int] = []
+    first = leases(b"old", b"new")[0]
+    clock.now = 999.0
+    meet(cache, "a")
+    cache.put(query("a"), reply("old"), Replay(math.inf, (), 1, (told.append,), lease=first), cache.ticket(query("a")))
+    for _ in range(3):
+        cache.get(query("a"))
+    clock.now = 1000.0
+    assert (cache.get(query("a")), told) == (reply("new"), [3])
+
+
 def test_what_has_ended_otherwise_is_not_renewed(cache: PacketCache, clock: Clock) -> None:
     first = leases(b"1st", b"2nd")[0]
     clock.now = 999.0

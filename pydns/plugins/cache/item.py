@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pydns.dns.message import RR, Message
+from pydns.dns.replay import Lease
 from pydns.dns.types import Flag, new
 from pydns.query import Query
 
@@ -17,7 +18,9 @@ class Item:
     The records keep the spelling in which they came.
     """
 
-    __slots__ = ("_sections", "_shown", "flags", "hits", "last_hit", "rcode", "refreshing", "retry_at", "stored", "ttl")
+    __slots__ = (
+        "_sections", "_shown", "flags", "hits", "last_hit", "lease", "rcode", "refreshing", "retry_at", "stored", "ttl",
+    )  # fmt: skip
 
     def __init__(self, rcode: int, flags: int, sections: Sections, ttl: int, now: float) -> None:
         self.rcode = rcode
@@ -28,6 +31,8 @@ class Item:
         self.last_hit = now
         self.refreshing = False
         self.retry_at = 0.0
+        self.lease: Lease | None = None
+        """The last that replies got."""
         self._sections = sections
         self._shown = ttl
 

@@ -68,16 +68,19 @@ Popular names are refreshed before they expire, and expired ones are served whil
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil
+from functools import partial
+from math import ceil, inf
 
 from pydns.dns.message import Message
 from pydns.dns.name import is_below
 from pydns.dns.plain import Shape
-from pydns.dns.replay import Replay
+from pydns.dns.replay import Lease, Replay
+from pydns.dns.ttls import TtlLease
 from pydns.dns.types import Flag
 from pydns.errand import Errand, Passes
 from pydns.plugin import Block, Plugin
 from pydns.plugins.cache.counters import Counters
+from pydns.plugins.cache.item import Item
 from pydns.plugins.cache.keeper import Keeper, in_zones
 from pydns.plugins.cache.options import CacheOptions, Prefetch
 from pydns.plugins.cache.refresh import Refresher, asking
@@ -162,11 +165,15 @@ class Cache(Passes, Plugin):
         prefetch = self._prefetch
         if prefetch.amount:
             item.count(now, 1, prefetch.gap)
-            if left <= ceil(prefetch.percent / 100 * item.ttl):
+            if self._is_nearly_over(item, left):
                 if item.hits >= prefetch.amount:
                     self._refresher.prefetch(query, key, item, counters)
                 return reply
-        return reply.with_replay(self._replay(found, counters))
+        return reply.with_replay(self._replay(key, found, counters))
+
+    def _is_nearly_over(self, item: Item, left: int) -> bool:
+        """Whether it is time to prefetch a reply with ``left`` seconds to live."""
+        return left <= ceil(self._prefetch.percent / 100 * item.ttl)
 
     async def _serve_stale(self, query: Query, key: Key, found: Found, counters: Counters) -> Message:
         stale, item = self._stale, found.item
@@ -180,13 +187,36 @@ class Cache(Passes, Plugin):
         counters.stale.inc()
         return item.reply(query, item.ttl if self._conf.keepttl and not stale.ttl else stale.ttl)
 
-    def _replay(self, found: Found, counters: Counters) -> Replay:
-        """Consent to send a hit again for the second in which its TTL does not change; each replay is another hit."""
+    def _replay(self, key: Key, found: Found, counters: Counters) -> Replay:
+        """Consent to send a hit again, with its TTL as it counts down; each replay is another hit.
+
+        Where a gap between hits may matter to *prefetch*, every second begins with a hit whose time is known.
+        """
         item = found.item
         counted: list[Callable[[int], None]] = [counters.requests.inc, counters.hits[found.where].inc]
         if self._prefetch.amount:
             counted.append(lambda times: item.count(self._clock(), times, self._prefetch.gap))
-        return Replay(item.next_tick(self._clock()), counters=tuple(counted))
+            if item.ttl > self._prefetch.gap:
+                return Replay(item.next_tick(self._clock()), counters=tuple(counted))
+        return Replay(inf, counters=tuple(counted), lease=self._lease(key, item))
+
+    def _lease(self, key: Key, item: Item) -> Lease:
+        """That of hits within this second of the item's."""
+        now = self._clock()
+        lease = item.lease
+        if lease is None or lease.until <= now:
+            ttl = item.ttl if self._conf.keepttl else item.left(now)
+            lease = item.lease = TtlLease(ttl.to_bytes(4, "big"), partial(self._next_lease, key, item))
+            lease.until = item.next_tick(now)
+        return lease
+
+    def _next_lease(self, key: Key, item: Item) -> Lease | None:
+        """The lease of now, if the item is what a hit would find now, and nothing but a TTL would be new."""
+        found = self._store.find(key)
+        left = item.left(self._clock())
+        if found is None or found.item is not item or left <= 0:
+            return None
+        return None if self._prefetch.amount and self._is_nearly_over(item, left) else self._lease(key, item)
 
     def _counters_of(self, server: str, view: str) -> Counters:
         where = server, view

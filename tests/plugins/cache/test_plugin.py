@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from math import inf
+
 import pytest
 
 from pydns.dns.edns import Edns
-from pydns.dns.message import Question
-from pydns.dns.replay import Replay
+from pydns.dns.message import Message, Question
+from pydns.dns.replay import FOREVER, Replay
 from pydns.dns.types import Flag, Rcode
-from pydns.query import Failure
+from pydns.query import Failure, Query
 from tests.plugins.cache.below import Below, Cached
-from tests.support import texts
+from tests.support import settle, texts
 
 A = "www.example.org. 300 IN A 192.0.2.1"
 SOA = "authority: example.org. 600 IN SOA ns.example.org. host.example.org. 1 7200 1800 86400 60"
@@ -267,16 +270,84 @@ class TestReplay:
         below.says(A)
         assert (await Cached(below).ask()).replay is None
 
-    @pytest.mark.parametrize("line", ["cache", "cache {\nkeepttl\n}"])
-    async def test_until_the_ttl_changes(self, line: str) -> None:
+    @pytest.mark.parametrize(
+        ("line", "ttls"), [("cache", [300, 300, 299, 299]), ("cache {\nkeepttl\n}", [300] * 4)], ids=["", "keepttl"]
+    )
+    async def test_its_lease_ends_with_the_second_and_has_the_ttl(self, line: str, ttls: list[int]) -> None:
         cached = Cached(Below(A), line)
         stored = cached.clock.now
         await cached.ask()
-        untils = []
+        replays = []
         for _ in range(4):
-            untils.append((await self.replay(cached)).until - stored)
+            replays.append(await self.replay(cached))
             cached.clock.now += 0.6
-        assert untils == [1, 1, 2, 2]
+        assert [replay.lease.until - stored for replay in replays] == [1, 1, 2, 2]
+        assert [int.from_bytes(replay.lease.octets, "big") for replay in replays] == ttls
+        assert replays[0].lease is replays[1].lease  # so that several orders of one reply go together
+        assert {replay.until for replay in replays} == {inf}
+
+    @pytest.mark.parametrize(
+        ("line", "passed", "left"),
+        [
+            ("", 299.9, 1),
+            ("", 300.0, None),
+            ("serve_stale", 300.0, None),
+            ("keepttl", 299.9, 300),
+            ("keepttl", 300.0, None),
+            ("prefetch 2 10m", 269.9, 31),
+            ("prefetch 2 10m", 270.0, None),
+        ],
+    )
+    async def test_the_next_lease_has_the_ttl_of_a_hit(self, line: str, passed: float, left: int | None) -> None:
+        """None where a hit is more than a reply with another TTL."""
+        cached = Cached(Below(A), f"cache {{\n{line}\n}}" if line else "cache")
+        await cached.ask()
+        lease = (await self.replay(cached)).lease
+        cached.clock.now += passed
+        following = lease.latest()
+        assert (following and int.from_bytes(following.octets, "big")) == left
+        assert following is None or (following is following.latest() and following.until > cached.clock.now)
+
+    async def test_no_lease_follows_when_another_reply_is_kept(self) -> None:
+        cached = Cached(Below(A))
+        gate = asyncio.Event()
+
+        async def slow(query: Query) -> Message:
+            await gate.wait()
+            return await cached.below.serve(query)
+
+        cached.plugin.next = slow
+        late = asyncio.create_task(cached.ask())
+        await settle()
+        cached.plugin.next = cached.below.serve
+        await cached.ask()
+        lease = (await self.replay(cached)).lease
+        assert lease.latest() is lease
+        gate.set()
+        await late
+        assert lease.latest() is None
+
+    async def test_to_ask_for_the_next_lease_is_to_use_the_reply(self) -> None:
+        """So that it is not the first to go when there are too many."""
+        cached = Cached(Below(A), "cache {\nsuccess 1024\n}")
+        await cached.ask()
+        lease = (await self.replay(cached)).lease
+        cached.below.says()  # which fits every question
+        for number in range(1030):
+            await cached.ask(f"host{number}.example.org. A")
+            if number == 1000:
+                assert lease.latest() is lease
+        assert lease.latest() is lease
+        for number in range(1024):
+            await cached.ask(f"guest{number}.example.org. A")
+        assert lease.latest() is None
+
+    async def test_where_a_gap_between_hits_may_matter_a_second_begins_with_a_hit(self) -> None:
+        cached = Cached(Below(A), "cache {\nprefetch 2 1m\n}")
+        stored = cached.clock.now
+        await cached.ask()
+        replay = await self.replay(cached)
+        assert (replay.until - stored, replay.lease) == (1, FOREVER)
 
     async def test_the_data_below_does_not_matter_any_more(self) -> None:
         """What is kept ages as in CoreDNS, whatever changes below."""
