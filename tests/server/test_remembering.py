@@ -277,6 +277,41 @@ async def test_what_another_block_shuffles_comes_in_every_order() -> None:
     assert len(firsts) == len(MANY)
 
 
+KEPT_ELSEWHERE = """\
+cluster.local:53 {
+    kubernetes cluster.local {
+        endpoint http://127.0.0.1:1
+        ttl 30
+    }
+    CACHE
+}
+other.local:53 {
+    kubernetes other.local {
+        endpoint http://127.0.0.1:1
+        ttl 30
+    }
+    cache
+}
+"""
+
+
+@pytest.mark.parametrize("cache", ["", "cache {\n disable success\n }"], ids=["not kept here", "given one TTL here"])
+async def test_what_another_block_keeps_counts_down_in_a_part_of_the_answer(cache: str) -> None:
+    clock = Clock(1_700_000_000.0)
+    known = (Namespace("n1"), web("10.0.0.1"), NAME_OF_ANOTHER_BLOCK)
+    corefile = KEPT_ELSEWHERE.replace("CACHE", cache)
+    one, other = (CorefileServer(corefile, clock, known, remember=remember) for remember in (True, False))
+    query = written(f"ext.n1.svc.{Z}", Type.A, Flag.RD, 1, None)
+    for _ in range(140):
+        assert await one.ask(query) == await other.ask(query)
+        clock.now += 0.25
+    assert one.counted() == other.counted()
+    labels = {"server": "dns://:53", "proto": "udp"}
+    hits = one.process.metrics.registry.get_sample_value("coredns_packet_cache_hits_total", labels)
+    assert hits is not None
+    assert 70 < hits < 140
+
+
 async def test_a_service_of_more_endpoints_than_a_message_holds() -> None:
     slices = [
         EndpointSlice("n1", f"s{part}", "web", "IPv4", tuple(Endpoint(f"10.{part}.0.{x}") for x in range(250)), (HTTP,))
