@@ -95,7 +95,7 @@ BUDGETS: dict[str, tuple[Sequence[str], Rcode, bool, int]] = {
     "a name that does not exist, each another": (ABSENT, Rcode.NXDOMAIN, True, 860),
     "a Service by the chain": ([WEB] * QUERIES, Rcode.NOERROR, False, 2000),
     "a headless Service by the chain": ([HEADLESS] * QUERIES, Rcode.NOERROR, False, 2400),
-    "a forwarded name, each another": (NEW_OUTSIDE, Rcode.NOERROR, True, 1800),
+    "a forwarded name, each another": (NEW_OUTSIDE, Rcode.NOERROR, True, 1760),
     "a forwarded name again": ([OUTSIDE] * QUERIES, Rcode.NOERROR, True, 110),
 }
 """The questions, the rcode of every reply, whether there is a packet cache, and the bytecodes that a query may take."""

@@ -43,10 +43,10 @@ CLUSTER = """\
 """kubeadm's Corefile without what needs a network: forward and loop, and the lameduck time."""
 
 CACHED = CLUSTER.replace(
-    """cache 30 {
+    """cache 30 {{
         disable success cluster.local
         disable denial cluster.local
-    }""",
+    }}""",
     "cache 30",
 )
 """The same with the cluster's own names in the *cache* plugin, as kubeadm's Corefile of before had it."""
