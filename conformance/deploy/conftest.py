@@ -1,11 +1,11 @@
-"""A kube-apiserver for all proofs, and one without streaming lists, both with the base applied."""
+"""A kube-apiserver with the base applied, one without streaming lists, and one with nothing."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,32 +20,44 @@ OLD_API = ("--feature-gates=WatchList=false",)
 def etcd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Etcd]:
     if os.geteuid():
         pytest.fail("deploy-check makes mount namespaces: run it as root")
-    with ExitStack() as stack:
-        etcd = Etcd(tmp_path_factory.mktemp("etcd"))
-        stack.callback(etcd.stop)
-        yield etcd
+    etcd = Etcd(tmp_path_factory.mktemp("etcd"))
+    yield etcd
+    etcd.stop()
 
 
-def applied(folder: Path, etcd: Etcd, prefix: str, flags: tuple[str, ...]) -> Iterator[Ground]:
-    """A cluster with the base, as people apply it."""
+@contextmanager
+def running(folder: Path, etcd: Etcd, prefix: str, flags: Sequence[str] = ()) -> Iterator[Ground]:
     cluster = Cluster(folder, etcd, prefix, flags=flags)
     try:
-        ground = Ground.of(cluster)
-        asyncio.run(ground.kubectl.run("apply", "-k", str(DEPLOY / "base")))
-        yield ground
+        yield Ground.of(cluster)
     finally:
         cluster.stop()
 
 
+def apply_base(ground: Ground) -> Ground:
+    """As people do it."""
+    asyncio.run(ground.kubectl.run("apply", "-k", str(DEPLOY / "base")))
+    return ground
+
+
 @pytest.fixture(scope="session")
 def ground(tmp_path_factory: pytest.TempPathFactory, etcd: Etcd) -> Iterator[Ground]:
-    yield from applied(tmp_path_factory.mktemp("new"), etcd, "new", ())
+    with running(tmp_path_factory.mktemp("new"), etcd, "new") as ground:
+        yield apply_base(ground)
 
 
 @pytest.fixture(scope="session")
 def old_ground(tmp_path_factory: pytest.TempPathFactory, etcd: Etcd) -> Iterator[Ground]:
     """An API that refuses `sendInitialEvents`, as those before Kubernetes 1.32 do."""
-    yield from applied(tmp_path_factory.mktemp("old"), etcd, "old", OLD_API)
+    with running(tmp_path_factory.mktemp("old"), etcd, "old", OLD_API) as ground:
+        yield apply_base(ground)
+
+
+@pytest.fixture(scope="session")
+def bare_ground(tmp_path_factory: pytest.TempPathFactory, etcd: Etcd) -> Iterator[Ground]:
+    """A cluster to which nothing was applied."""
+    with running(tmp_path_factory.mktemp("bare"), etcd, "bare") as ground:
+        yield ground
 
 
 @pytest.fixture(params=["streaming lists", "no streaming lists"])

@@ -36,6 +36,7 @@ each summed over its labels; for other servers look at `coredns_proxy_request_du
 * `coredns_dns_response_size_bytes{server, zone, view, proto}` - sizes of replies before compression.
 * `coredns_packet_cache_hits_total{server, proto}` - queries answered without the plugins, of whatever block; they are
   among those of all other families.  There is none where `PYDNS_PACKET_CACHE=0` turns the packet cache off.
+* `coredns_shed_dropped_total{server, reason}` - queries dropped because too many were in flight.
 * `coredns_dns_responses_total{server, zone, view, rcode, plugin}` - replies; `plugin` is the one behind *prometheus*
   when a reply was made, empty when only a response code came.
 * `process_*`: CPU time, memory, open files and start time as in CoreDNS; `python_*`: garbage collection and version.

@@ -19,6 +19,7 @@ The whole process reloads, whichever block has the plugin; where several have it
 ## Metrics
 
 * `coredns_reload_failed_total` - reloads that failed.
+* `coredns_reload_last_successful` - 0 from a reload that failed to the next one that does not; of pydns's own.
 * `coredns_reload_version_info{hash, value}` - 1, with the SHA512 of the Corefile that was loaded last.
 """
 

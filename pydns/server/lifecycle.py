@@ -63,6 +63,10 @@ class Server:
         self._reload_failed = self.process.metrics.counter(
             "reload_failed_total", "Counter of the number of failed reload attempts."
         )
+        self._last_successful = self.process.metrics.gauge(
+            "reload_last_successful", "Whether what is served is the Corefile as it was last loaded (1), or an older one (0)."
+        )
+        self._last_successful.set(1)
         self.process.fatal = self._fatal
         self.process.reload = self.reload
 
@@ -147,12 +151,14 @@ class Server:
                 await _discard(new)
                 return self._reload_fails(error)
             garbage.set_apart()
+            self._last_successful.set(1)
             _log.info("Reloading complete")
             return True
 
     def _reload_fails(self, error: Exception) -> bool:
         _log.error(f"Restart failed: {error}")
         self._reload_failed.inc()
+        self._last_successful.set(0)
         return False
 
     async def _replace(self, new: Instance) -> None:

@@ -297,6 +297,10 @@ async def test_a_reload_that_fails_leaves_the_old(scene: Scene, fault: str, log_
     assert log_lines == ["[INFO] Reloading", f"[ERROR] Restart failed: {why}"]
     assert await scene.ask() == [OLD]
     assert b"coredns_reload_failed_total 1.0" in scene.process.metrics.exposition()
+    assert b"coredns_reload_last_successful 0.0" in scene.process.metrics.exposition()
+    scene.will_make("c", NEW)
+    assert await scene.server.reload()
+    assert b"coredns_reload_last_successful 1.0" in scene.process.metrics.exposition()
 
 
 async def test_there_is_no_reload_without_a_start(scene: Scene, log_lines: list[str]) -> None:
