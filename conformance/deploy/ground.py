@@ -109,10 +109,16 @@ async def serving(
     program.write_text(POD.format(files=files, command=" ".join(subjects.command(subject))))
     program.chmod(0o755)
     dns, ready, metrics = free_port(), free_port(), free_port()
-    text = corefile.replace("{dns}", str(dns)).replace("{ready}", str(ready)).replace("{metrics}", str(metrics))
-    (folder / "Corefile").write_text(text)
+    (folder / "Corefile").write_text(filled(corefile, {"dns": dns, "ready": ready, "metrics": metrics}))
     async with subjects.start(str(program), folder / "Corefile", dns, ground.variables) as running:
         yield Pod(running, ready, metrics)
+
+
+def filled(corefile: str, ports: Mapping[str, int]) -> str:
+    """A Corefile with ports in the places that have their names: `{dns}`."""
+    for name, port in ports.items():
+        corefile = corefile.replace(f"{{{name}}}", str(port))
+    return corefile
 
 
 def page(url: str) -> tuple[int, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.deploy import monitoring
-from conformance.deploy.ground import Ground, Pod, serving, until
+from conformance.deploy.ground import Ground, Pod, filled, serving, until
 from conformance.deploy.promql import exposed, lacking, read
 from conformance.deploy.test_rights import ACCOUNT, OBJECTS, with_objects
 from conformance.servers.ports import free_port
@@ -73,10 +73,7 @@ async def ask_everything(ground: Ground, pod: Pod) -> None:
 async def page_with_everything(ground: Ground, subject: str, folder: Path) -> dict[str, set[str]]:
     """What a server shows once each kind of thing has happened; waits for what takes time."""
     await with_objects(ground)
-    places = {name: str(free_port()) for name in ("health", "upstream", "away")}
-    corefile = COREFILE
-    for name, port in places.items():
-        corefile = corefile.replace(f"{{{name}}}", port)
+    corefile = filled(COREFILE, {name: free_port() for name in ("health", "upstream", "away")})
     page: dict[str, set[str]] = {}
     async with serving(ground, ACCOUNT, corefile, folder, subject) as pod:
         await ask_everything(ground, pod)

@@ -14,12 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pydns.address import host_port
+from pydns.log import Log
 from pydns.query import Address
 from pydns.server.listener import Listener
 from pydns.server.sockets import WILDCARDS, Sockets, bind_all, shared, spread, twin
 from pydns.server.tcp import Limits, TcpConnections
 from pydns.server.tcp_socket import TcpSocket
 from pydns.server.udp import UdpSocket, WildcardUdpSocket
+
+_log = Log()
 
 
 class Endpoint:
@@ -41,6 +45,8 @@ class Endpoint:
         beside = [sock for neighbour in neighbours for each in neighbour.sets for sock in each.all()]
         with shared(beside):
             self.sets = [bind_all(self.address, bool(beside), {neighbour.address[0] for neighbour in neighbours})]
+        if missing := self.sets[0].missing_family(self.address):
+            _log.info(f"no {missing} on this machine: {host_port(*self.address)} is served without it")
 
     def adopt(self, sockets: Sockets) -> None:
         """Serve sockets that somebody else has opened."""

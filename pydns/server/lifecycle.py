@@ -64,7 +64,8 @@ class Server:
             "reload_failed_total", "Counter of the number of failed reload attempts."
         )
         self._last_successful = self.process.metrics.gauge(
-            "reload_last_successful", "Whether what is served is the Corefile as it was last loaded (1), or an older one (0)."
+            "reload_last_successful",
+            "Whether what is served is the Corefile as it was last loaded (1), or an older one (0).",
         )
         self._last_successful.set(1)
         self.process.fatal = self._fatal

@@ -37,6 +37,7 @@ twice as many.  Left to itself it takes up to 4 MB for a client that never reads
 WILDCARDS = ("", "0.0.0.0", "::")
 """Hosts that stand for all addresses of both families, as in Go's ``net.Listen``."""
 
+_FAMILIES = {socket.AF_INET: "IPv4", socket.AF_INET6: "IPv6"}
 _NO_FAMILY = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 
 
@@ -61,6 +62,13 @@ class Sockets(NamedTuple):
     @classmethod
     def of_descriptors(cls, descriptors: Sequence[Sequence[int]]) -> Self:
         return cls(*([socket.socket(fileno=descriptor) for descriptor in part] for part in descriptors))
+
+    def missing_family(self, address: Address) -> str:
+        """The family that the wildcard stands for and that this machine has no sockets for (rule 3), or nothing."""
+        bound = {sock.family for sock in self.streams}
+        if address[0] not in WILDCARDS or bound.issuperset(_FAMILIES):
+            return ""
+        return next(name for family, name in _FAMILIES.items() if family not in bound)
 
     def leave(self) -> None:
         """Have the kernel give no more datagrams to this set; those that it holds can still be read and answered."""

@@ -11,6 +11,7 @@ import pytest
 
 from pydns.dns.message import parse
 from pydns.server.endpoint import Endpoint
+from pydns.server.sockets import Sockets
 from tests.server.parts import Running, TcpClient, UdpClient, free_port, make_listener, packet
 from tests.support import answer, texts
 
@@ -109,6 +110,24 @@ async def test_either_wildcard_is_both_families(host: str, asked: str) -> None:
             assert parse(await client.ask(packet()))
         async with await TcpClient.connect(server.port, asked) as connection:
             assert parse(await connection.ask(packet()))
+
+
+@pytest.mark.parametrize(
+    ("families", "host", "missing"),
+    [
+        ((socket.AF_INET,), "", "IPv6"),
+        ((socket.AF_INET,), "::", "IPv6"),
+        ((socket.AF_INET6,), "0.0.0.0", "IPv4"),
+        ((socket.AF_INET, socket.AF_INET6), "", ""),
+        ((socket.AF_INET,), "127.0.0.1", ""),
+    ],
+)
+def test_a_family_is_missing_where_the_wildcard_has_no_sockets_of_it(
+    families: tuple[int, ...], host: str, missing: str
+) -> None:
+    sockets = Sockets([socket.socket(family) for family in families], [], [])
+    assert sockets.missing_family((host, 53)) == missing
+    sockets.close()
 
 
 @pytest.mark.parametrize("order", [["", "127.0.0.1"], ["127.0.0.1", ""], ["127.0.0.1", "127.0.0.2", ""]])
