@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,10 +26,10 @@ def etcd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Etcd]:
 
 
 @contextmanager
-def running(folder: Path, etcd: Etcd, prefix: str, flags: Sequence[str] = ()) -> Iterator[Ground]:
-    cluster = Cluster(folder, etcd, prefix, flags=flags)
+def running(folder: Path, etcd: Etcd, prefix: str, streams: bool = True) -> Iterator[Ground]:
+    cluster = Cluster(folder, etcd, prefix, flags=() if streams else OLD_API)
     try:
-        yield Ground.of(cluster)
+        yield Ground.of(cluster, streams)
     finally:
         cluster.stop()
 
@@ -49,7 +49,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory, etcd: Etcd) -> Iterator[Gro
 @pytest.fixture(scope="session")
 def old_ground(tmp_path_factory: pytest.TempPathFactory, etcd: Etcd) -> Iterator[Ground]:
     """An API that refuses `sendInitialEvents`, as those before Kubernetes 1.32 do."""
-    with running(tmp_path_factory.mktemp("old"), etcd, "old", OLD_API) as ground:
+    with running(tmp_path_factory.mktemp("old"), etcd, "old", streams=False) as ground:
         yield apply_base(ground)
 
 

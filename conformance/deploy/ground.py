@@ -44,14 +44,15 @@ exec unshare --mount sh -ec '
 
 @dataclass(frozen=True)
 class Ground:
-    """A cluster and the way to it as an administrator."""
+    """A cluster, the way to it as an administrator, and whether its API has streaming lists."""
 
     cluster: Cluster
     kubectl: Kubectl
+    streams: bool
 
     @classmethod
-    def of(cls, cluster: Cluster) -> Ground:
-        return cls(cluster, open_kubectl(cluster.kubeconfig, ""))
+    def of(cls, cluster: Cluster, streams: bool) -> Ground:
+        return cls(cluster, open_kubectl(cluster.kubeconfig, ""), streams)
 
     async def objects(self, folder: Path) -> list[Object]:
         """The objects that `kubectl apply -k` would send."""
