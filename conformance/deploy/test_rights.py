@@ -137,9 +137,7 @@ async def test_with_all_rights_it_answers(each_ground: Ground, tmp_path: Path) -
 
 @pytest.mark.parametrize("verb", ["list", "watch"])
 @pytest.mark.parametrize("resource", RESOURCES)
-async def test_each_right_that_is_missing(
-    each_ground: Ground, resource: str, verb: str, tmp_path: Path
-) -> None:
+async def test_each_right_that_is_missing(each_ground: Ground, resource: str, verb: str, tmp_path: Path) -> None:
     account = f"without-{verb}-{resource}"
     await each_ground.apply([*role_without(await each_ground.objects(DEPLOY / "base"), account, resource, verb)])
     rights = [(known, what) for what in RESOURCES for known in ("list", "watch") if (known, what) != (verb, resource)]
