@@ -20,7 +20,7 @@ from conformance.bench.finding import Figure, Finding, quantile
 from conformance.bench.questions import Asked
 from conformance.bench.setting import Options, Setting
 
-COUNT = 100
+COUNT = 400
 """Changes for each server."""
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "longest": 1.0}
@@ -71,7 +71,7 @@ class Changes:
     needs: Sequence[str] = ()
 
     def seconds(self, options: Options) -> float:
-        return 6 + 2 * COUNT * 0.03
+        return 6 + 2 * COUNT * 0.015
 
     async def run(self, setting: Setting) -> Finding:
         both = (OURS_FREE, REFERENCE_FREE)
