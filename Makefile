@@ -30,11 +30,13 @@ conformance: $(SETUP)  ## judge pydns beside real CoreDNS, on a real API, by rea
 	$(BIN)/python -m conformance.clients.recipes || true  # what is missing is skipped by name
 	$(BIN)/python -m conformance --subject pydns --reference coredns $(CONFORMANCE)
 
-deploy-check: $(SETUP)  ## prove what is in deploy/: manifests, rights, alerts, bad input, on a kube-apiserver; the image; as root
+deploy-check: $(SETUP)  ## prove what is in deploy/: manifests, rights, alerts, bad input, on a kube-apiserver; the image; rollouts; as root
 	$(BIN)/python -m conformance.tools.build coredns etcd kube-apiserver kubectl
 	$(BIN)/python -m pytest tests/deploy conformance/deploy
 	$(BIN)/python -m conformance.image.proof
+	$(BIN)/python -m conformance.rollout
 	$(BIN)/python -m conformance.image.proof
+	$(BIN)/python -m conformance.rollout
 
 record: $(SETUP)  ## write CoreDNS's replies anew, for machines without Go
 	$(BIN)/python -m conformance.tools.build $(COMPONENTS)

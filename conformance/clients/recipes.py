@@ -100,6 +100,9 @@ RECIPES = {
     "musl-1.2.5": Recipe("lookup.c", ("echo", ZIG), _zig),
     "go": Recipe("lookup.go", ("go", "version"), _go, environment={"CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off"}),
     "java": Recipe("Lookup.java", ("javac", "-version"), _java, check_glibc),
+    "steady-glibc": Recipe("steady.c", ("gcc", "--version"), _glibc, check_glibc),
+    "steady-musl": Recipe("steady.c", ("musl-gcc", "--version"), _musl),
+    "steady-musl-1.2.5": Recipe("steady.c", ("echo", ZIG), _zig),
 }
 
 

@@ -284,16 +284,16 @@ def _status(code: int, reason: str) -> Object:
 
 
 @asynccontextmanager
-async def serve(api: FakeApi) -> AsyncIterator[str]:
-    """Serves on 127.0.0.1 until the block ends; gives the URL."""
+async def serve(api: FakeApi, host: str = "127.0.0.1") -> AsyncIterator[str]:
+    """Serves at an address of this machine until the block ends; gives the URL."""
     app = web.Application()
     app.router.add_get("/{path:.*}", api.handle)
     runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=0.1)
     await runner.setup()
     port = free_port()
-    await web.TCPSite(runner, "127.0.0.1", port).start()
+    await web.TCPSite(runner, host, port).start()
     try:
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://{host}:{port}"
     finally:
         api.close()
         await runner.cleanup()

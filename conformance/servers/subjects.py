@@ -134,7 +134,7 @@ async def _output(subject: str, flag: str) -> str:
     """
     words = [*command(subject), flag]
     pipe, nowhere = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
-    process = await _launch(subject, words, stdout=pipe, stderr=nowhere, env=_variables({}))
+    process = await _launch(subject, words, stdout=pipe, stderr=nowhere, env=variables({}))
     assert process.stdout
     try:
         async with asyncio.timeout(FLAG_TIMEOUT):
@@ -172,7 +172,7 @@ async def _spawn(
             words,
             stdout=output,
             stderr=asyncio.subprocess.STDOUT,
-            env=_variables(environment),
+            env=variables(environment),
             cwd=corefile.parent,
         )
 
@@ -185,7 +185,8 @@ async def _launch(subject: str, words: Sequence[str], **options: Any) -> asyncio
         raise StartError(subject, f"{words[0]} cannot be run: {error.strerror}") from error
 
 
-def _variables(environment: Mapping[str, str]) -> dict[str, str]:
+def variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a server: this process's, so that this checkout is found from anywhere, and these."""
     root = str(Path(__file__).parents[2])
     return {**os.environ, "PYTHONPATH": root, "PYTHONUNBUFFERED": "1", **environment}
 

@@ -1,0 +1,96 @@
+"""python -m conformance.rollout: replicas are exchanged and killed while Pods keep asking; pydns beside CoreDNS."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from conformance.node.tally import Count, problems
+from conformance.rollout.network import missing, prepare
+from conformance.rollout.report import terminal
+from conformance.rollout.script import GROUPS, Run, go_through
+from conformance.servers.namespaces import enter_own
+from conformance.servers.subjects import StartError
+from conformance.setting import Skipped
+
+REFERENCE = "coredns"
+
+
+def arguments() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m conformance.rollout",
+        description="Two replicas behind 10.96.0.10, as kube-proxy has them, and Pods that look names up all the time "
+        "with glibc and musl: a rolling restart must lose nothing, a replica that is killed no more than CoreDNS's. "
+        "All in network namespaces of its own. Needs root; takes two minutes.",
+    )
+    parser.add_argument("--subject", default="pydns", help="pydns, coredns, or the path of a program (default: pydns)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts there, too")
+    return parser
+
+
+def say(line: str) -> None:
+    """A line of progress."""
+    print(f"{time.strftime('%H:%M:%S')}  {line}", file=sys.stderr, flush=True)
+
+
+async def compared(subject: str, folder: Path) -> list[Run]:
+    """The reference and then the subject."""
+    runs: list[Run] = []
+    for name in dict.fromkeys((REFERENCE, subject)):
+        own = folder / str(len(runs))
+        own.mkdir()
+        runs.append(await go_through(name, own, say))
+    return runs
+
+
+def main(words: Sequence[str]) -> int:
+    """Status 1 when something is required and not so, or missing on this machine."""
+    options = arguments().parse_args(words)
+    if lacking := missing():
+        print(f"missing: apt-get install {' '.join(lacking)}", file=sys.stderr)
+        return 1
+    if os.geteuid():
+        print("only root makes network namespaces and their rules", file=sys.stderr)
+        return 1
+    try:
+        enter_own()
+        prepare()
+        with tempfile.TemporaryDirectory(prefix="conformance-rollout-") as folder:
+            runs = asyncio.run(compared(options.subject, Path(folder)))
+    except (OSError, StartError, Skipped) as error:
+        print(error, file=sys.stderr)
+        return 1
+    faults = judged(runs)
+    print(terminal(runs, faults))
+    if options.json:
+        options.json.write_text(json.dumps({"runs": [asdict(run) for run in runs], "faults": faults}, indent=2))
+    return int(bool(faults))
+
+
+def judged(runs: Sequence[Run]) -> list[str]:
+    """What is required and not so."""
+    phases = [phase for run in runs for phase in run.phases]
+    faults = [fault for run in runs for fault in run.faults]
+    for group in GROUPS:
+        counts = [counted for run in runs for counted in run.counts[group]]
+        judged = [_failed(counted) if phase.kills else counted for phase, counted in zip(phases, counts, strict=True)]
+        faults += [f"{fault} ({group})" for fault in problems(phases, judged)]
+    return faults
+
+
+def _failed(counted: Count) -> Count:
+    """After a kill a look-up that found a part, or nothing, failed because of queries that were lost."""
+    return replace(counted, wrong=0, lost=counted.lost + counted.wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
