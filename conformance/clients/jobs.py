@@ -98,7 +98,7 @@ class ClientJob:
 
     def _verdict(self, check: Row | Listed, made: Probe, observed: dict[str, Observed]) -> Verdict:
         wanted = expect(self.resolver.name, made.conf, made.lookup, made.world)
-        faults = {name: judge(wanted, each, self.resolver.manners) for name, each in observed.items()}
+        faults = {name: judge(wanted, each, self.resolver.manners_with(made.conf)) for name, each in observed.items()}
         faults[list(observed)[-1]] += compare(observed)
         tags = (TAG, *(check.tags if isinstance(check, Listed) else ()))
         walks = {name: Walk(each.asked, each.got) for name, each in observed.items()}

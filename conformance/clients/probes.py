@@ -1,6 +1,7 @@
 """A look-up as it is run: the name typed, the Pod's resolv.conf by kubelet's rules, and the world it meets. Pure.
 
-`LISTED` are the look-ups of the Kubernetes end-to-end suites, with their numbers; all others are `selection.rows`.
+`LISTED` are the look-ups of the Kubernetes end-to-end suites, with their numbers, `CONFIGURED` those with options of
+C libraries and a second name server; all others are `selection.rows`.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ class Probe:
 
 @dataclass(frozen=True)
 class Listed:
-    """A look-up of the end-to-end suites. `{}` in a search domain stands for a label of the probe's own."""
+    """A look-up that matters by itself. `{}` in a search domain stands for a label of the probe's own.
+
+    `options` are those of the dnsConfig besides ndots, timeout and attempts, `nameservers` its further ones.
+    """
 
     name: str
     tags: tuple[str, ...]
@@ -46,16 +50,20 @@ class Listed:
     policy: Policy = Policy.CLUSTER_FIRST
     searches: tuple[str, ...] = ()
     ndots: str = "5"
+    options: tuple[str, ...] = ()
+    nameservers: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         listed = " ".join(self.searches).replace("{}", "LABEL")
         more = listed if len(self.searches) < 4 else f"{len(self.searches)} domains of {len(listed)} characters"
-        return f"{self.name} {self.want}, ndots {self.ndots}, {self.policy}{more and f' + {more}'}"
+        config = " ".join((*self.nameservers, *self.options))
+        parts = (f"{self.name} {self.want}", f"ndots {self.ndots}", f"{self.policy}{more and f' + {more}'}", config)
+        return ", ".join(filter(None, parts))
 
     def probe(self, label: str) -> Probe:
         """This look-up."""
         searches = tuple(each.replace("{}", label) for each in self.searches)
-        conf = _conf(self.policy, searches, self.ndots)
+        conf = _conf(self.policy, searches, self.ndots, self.options, self.nameservers)
         return Probe(Lookup(self.name, self.want), conf, world)
 
 
@@ -63,7 +71,8 @@ def listed(resolver: str) -> list[Listed]:
     """Those that a resolver can do: A alone where it cannot look for both."""
     wants = RESOLVERS[resolver].wants
     found = [each if each.want in wants else replace(each, want=Want.A) for each in LISTED if each.want != Want.SRV]
-    return found + [each for each in LISTED if each.want == Want.SRV and each.want in wants]
+    found += [each for each in LISTED if each.want == Want.SRV and each.want in wants]
+    return found + (list(CONFIGURED) if resolver in C_LIBRARIES else [])
 
 
 _K3 = ("kubernetes.default", "kubernetes.default.svc")
@@ -84,6 +93,24 @@ LISTED = (
 )
 """Where a suite asks for A alone, both are looked for by programs that can. K10's file is K11's."""
 
+C_LIBRARIES = ("glibc", "python", "musl-1.2.3", "musl-1.2.5")
+
+_SETS: tuple[tuple[str, ...], ...] = (
+    ("single-request",),
+    ("single-request-reopen",),
+    ("use-vc",),
+    ("edns0",),
+    ("trust-ad",),
+    ("edns0", "trust-ad", "rotate"),
+)
+
+CONFIGURED = tuple(
+    Listed(name, (), options=options, nameservers=nameservers)
+    for name in ("web", "dual.shop.svc", "crowd", "nosuch.stock")
+    for options, nameservers in [*((options, ()) for options in _SETS), ((), (NODE_DNS,)), (("rotate",), (NODE_DNS,))]
+)
+"""What people write into a dnsConfig (reference: resolvers, section 7). musl heeds none of it, but asks all servers."""
+
 
 def probe(row: Row, label: str) -> Probe:
     """The look-up of a row; names that servers may keep in their caches have `label` in them.
@@ -98,15 +125,21 @@ def probe(row: Row, label: str) -> Probe:
     return Probe(Lookup(name, row.want), conf, whole(kind) if dead else world, kind if dead else None)
 
 
-def _conf(policy: Policy, searches: tuple[str, ...], ndots: str) -> ResolvConf:
+def _conf(
+    policy: Policy,
+    searches: tuple[str, ...],
+    ndots: str,
+    options: tuple[str, ...] = (),
+    nameservers: tuple[str, ...] = (),
+) -> ResolvConf:
     """The file of a Pod in namespace shop; the searches are the node's with Default, else the dnsConfig's."""
-    written = (*(() if ndots == "unset" else (f"ndots:{ndots}",)), *TIMES)
-    options = tuple((name, value) for name, _, value in (option.partition(":") for option in written))
+    written = (*(() if ndots == "unset" else (f"ndots:{ndots}",)), *TIMES, *options)
+    pairs = tuple((name, value or None) for name, _, value in (option.partition(":") for option in written))
     if policy == Policy.DEFAULT:
         host = ResolvConf((NODE_DNS,), searches, written).text
         return kubelet.pod_dns(kubelet.Pod(NAMESPACE, policy), kubelet.Node(host=host)).conf
-    addresses = (CLUSTER_DNS,) if policy == Policy.NONE else ()
-    config = kubelet.DnsConfig(addresses, searches, options)
+    addresses = (*((CLUSTER_DNS,) if policy == Policy.NONE else ()), *nameservers)
+    config = kubelet.DnsConfig(addresses, searches, pairs)
     pod = kubelet.Pod(NAMESPACE, policy, config, host_network=policy == Policy.WITH_HOST_NET)
     host = ResolvConf((NODE_DNS,)).text
     return kubelet.pod_dns(pod, kubelet.Node((CLUSTER_DNS,), CLUSTER_DOMAIN, host)).conf

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from conformance.clients import output
-from conformance.clients.model import Lookup, Want
+from conformance.clients.candidates import option
+from conformance.clients.model import Lookup, ResolvConf, Want
 from conformance.clients.recipes import PROGRAMS, build, check_glibc
 from conformance.setting import Skipped
 
@@ -29,7 +30,8 @@ JAVA_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "
 class Resolver:
     """One resolver: `find` gives its program and raises `Skipped` where there is none, `command` its command line.
 
-    `manners` are the flags and options its queries may have, in the words of `tap.manner`.
+    `manners` are the flags and options its queries may have, in the words of `tap.manner`; one that is `told` them by
+    its file adds what that says.
     """
 
     name: str
@@ -38,6 +40,15 @@ class Resolver:
     command: Callable[[str, Lookup], list[str]]
     read: output.Reader = output.read_json
     manners: tuple[str, ...] = ("+rd",)
+    told: bool = False
+
+    def manners_with(self, conf: ResolvConf) -> tuple[str, ...]:
+        """Those with this file: glibc heeds trust-ad (resolv.conf(5), AD) and edns0 (1,200 octets)."""
+        if not self.told:
+            return self.manners
+        added = {"trust-ad": "+ad", "edns0": "+edns=1200"}
+        words = [word for name, word in added.items() if option(conf, name) is not None]
+        return tuple(" ".join([each, *words]) for each in self.manners)
 
 
 def _compiled(name: str) -> Callable[[], str]:
@@ -106,7 +117,7 @@ def _busybox(program: str, lookup: Lookup) -> list[str]:
 RESOLVERS = {
     resolver.name: resolver
     for resolver in (
-        Resolver("glibc", ALL, _compiled("glibc"), _plain),
+        Resolver("glibc", ALL, _compiled("glibc"), _plain, told=True),
         Resolver("musl-1.2.3", ADDRESSES, _compiled("musl-1.2.3"), _plain),
         Resolver("musl-1.2.5", ADDRESSES, _compiled("musl-1.2.5"), _plain),
         Resolver("go", ALL, _compiled("go"), _plain, output.read_go, (EDNS,)),
@@ -114,7 +125,7 @@ RESOLVERS = {
         Resolver("node-resolve", ONE_TYPE, _installed("node"), _node("resolve")),
         Resolver("c-ares", ALL, _python("lookup_cares.py", "pycares"), _script, manners=(EDNS, COOKIE, "+rd")),
         Resolver("java", (Want.A, Want.BOTH), _java, _jvm),
-        Resolver("python", ADDRESSES, _python("lookup_socket.py", check=check_glibc), _script),
+        Resolver("python", ADDRESSES, _python("lookup_socket.py", check=check_glibc), _script, told=True),
         Resolver("dnspython", ONE_TYPE, _python("lookup_dnspython.py", "dns"), _script),
         Resolver("busybox", ALL, _installed("busybox"), _busybox, output.read_busybox),
         Resolver("dig", ONE_TYPE, _installed("dig"), _dig, output.read_dig, ("+rd +ad +edns=1232 +opt=10",)),

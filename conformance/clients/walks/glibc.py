@@ -137,6 +137,8 @@ class _Search:
     def _try(self, name: str) -> _Reply:
         """One candidate: `send_dg`, and `send_vc` once a reply is truncated."""
         answers = self._wire.over_udp_each(name, self._types)
+        if option(self._conf, "use-vc") is not None:
+            return self._by_tcp_alone(name, answers)
         kinds = [answer.kind for answer in answers]
         if Kind.TRUNCATED in kinds:
             return self._over_tcp(name, answers)
@@ -148,6 +150,11 @@ class _Search:
             return self._half_silent(name, answers)
         self._wire.send(name, self._types)
         return _read(heard)
+
+    def _by_tcp_alone(self, name: str, answers: Sequence[Answer]) -> _Reply:
+        """`options use-vc`, with a server that does its work: both questions on one connection."""
+        self._wire.send(name, self._types, transport="tcp")
+        return _read([whole(answer) for answer in answers])
 
     def _over_tcp(self, name: str, answers: Sequence[Answer]) -> _Reply:
         """Both questions again, on one connection."""

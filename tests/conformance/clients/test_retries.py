@@ -189,3 +189,18 @@ def test_glibc_walks_again_when_its_buffer_is_too_small(addresses: int, times: i
     both, alone = (expect("glibc", TWO, Lookup("web", want), answer) for want in (Want.BOTH, Want.A))
     assert written(both, "web", PAIR) == " ".join(["1aq 2aq"] * times)
     assert written(alone, "web", PAIR) == "1a 2a"
+
+
+def test_use_vc_asks_over_tcp_alone() -> None:
+    """Also what does not fit into a datagram: nothing was asked over UDP before."""
+    conf = ResolvConf(("192.0.2.53",), (), ("use-vc",))
+    expected = expect("glibc", conf, Lookup("web."), lambda name, qtype: Answer(Kind.TRUNCATED, ("192.0.2.1",)))
+    (wave,) = expected.waves
+    assert wave.questions == (Question("web.", "A", "tcp"), Question("web.", "AAAA", "tcp"))
+    assert expected.got == "192.0.2.1"
+
+
+def test_musl_asks_two_servers_at_once() -> None:
+    conf = ResolvConf(("192.0.2.53", "192.0.2.54"), (), ("rotate", "use-vc"))
+    (wave,) = expect("musl-1.2.5", conf, Lookup("web.", Want.A), always(Kind.NODATA)).waves
+    assert wave.questions == (Question("web.", "A", "udp", 2, 2),)

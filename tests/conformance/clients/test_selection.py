@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
-from conformance.clients.model import Kind, Want
-from conformance.clients.probes import LISTED, listed, probe
+from conformance.clients.model import Kind, ResolvConf, Want
+from conformance.clients.probes import CONFIGURED, LISTED, listed, probe
 from conformance.clients.selection import PARAMETERS, Row, complete, pairs, possible, rows
 from conformance.clients.shapes import SHAPES, Domains, Place, Policy, Shape, Trouble
 from conformance.clients.toolbox import RESOLVERS
@@ -151,5 +151,27 @@ def test_resolvers_have_a_program_and_a_model_each() -> None:
 def test_every_listed_check_is_run_by_every_resolver_that_can() -> None:
     assert {tag for each in LISTED for tag in each.tags} == {"K1", "K3", "K6", "K10", "K11", "K12", "K13", "K15", "K31"}
     assert [each for each in listed("dig") if each.want == Want.BOTH] == []
-    assert len(listed("glibc")) == len(listed("dig")) == len(LISTED)
+    assert len(listed("dig")) == len(LISTED)
+    assert len(listed("glibc")) == len(LISTED) + len(CONFIGURED)
     assert [each for each in listed("java") if each.want == Want.SRV] == []
+
+
+def test_options_and_further_name_servers_are_those_of_the_dns_config() -> None:
+    texts = {str(each): each.probe("x").conf for each in CONFIGURED}
+    conf = texts["web both, ndots 5, ClusterFirst, 192.0.2.53 rotate"]
+    assert conf.nameservers == ("10.96.0.10", "192.0.2.53")
+    assert conf.options == ("ndots:5", "timeout:1", "attempts:2", "rotate")
+    assert len(texts) == len(CONFIGURED)
+
+
+@pytest.mark.parametrize(
+    ("resolver", "options", "manner"),
+    [
+        ("glibc", ("ndots:5",), "+rd"),
+        ("glibc", ("trust-ad", "edns0"), "+rd +ad +edns=1200"),
+        ("python", ("edns0", "rotate"), "+rd +edns=1200"),
+        ("musl-1.2.5", ("trust-ad", "edns0"), "+rd"),
+    ],
+)
+def test_what_options_add_to_a_question(resolver: str, options: tuple[str, ...], manner: str) -> None:
+    assert RESOLVERS[resolver].manners_with(ResolvConf(("10.96.0.10",), (), options)) == (manner,)
