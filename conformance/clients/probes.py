@@ -106,7 +106,7 @@ _SETS: tuple[tuple[str, ...], ...] = (
 
 CONFIGURED = tuple(
     Listed(name, (), options=options, nameservers=nameservers)
-    for name in ("web", "dual.shop.svc", "crowd", "nosuch.stock")
+    for name in ("web", "dual.shop.svc", "nosuch.stock")
     for options, nameservers in [*((options, ()) for options in _SETS), ((), (NODE_DNS,)), (("rotate",), (NODE_DNS,))]
 )
 """What people write into a dnsConfig (reference: resolvers, section 7). musl heeds none of it, but asks all servers."""
