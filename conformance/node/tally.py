@@ -32,9 +32,12 @@ class LookUp:
     result: str
 
     def verdict(self, right: frozenset[str]) -> str:
-        """`right` when it found these addresses (none: learned that there is no such name), else `wrong` or `lost`."""
+        """`right` when it found these addresses (none: learned that there is no such name), else `wrong` or `lost`.
+
+        A name is lost, too, when it is not found after a wait: glibc passes over a search domain that had no reply.
+        """
         if self.result in ABSENT:
-            return WRONG if right else RIGHT
+            return RIGHT if not right else LOST if self.took > LATE else WRONG
         if self.result.startswith("EAI_"):
             return LOST
         return RIGHT if right and frozenset(self.result.split(",")) == right else WRONG
