@@ -18,7 +18,7 @@ from conformance.rollout.network import missing, prepare
 from conformance.rollout.report import terminal
 from conformance.rollout.script import GROUPS, Run, go_through
 from conformance.servers.namespaces import enter_own
-from conformance.servers.subjects import StartError
+from conformance.servers.subjects import StartError, command
 from conformance.setting import Skipped
 
 REFERENCE = "coredns"
@@ -32,9 +32,16 @@ def arguments() -> argparse.ArgumentParser:
         "with glibc and musl: a rolling restart must lose nothing, a replica that is killed no more than CoreDNS's. "
         "All in network namespaces of its own. Needs root; takes two minutes.",
     )
-    parser.add_argument("--subject", default="pydns", help="pydns, coredns, or the path of a program (default: pydns)")
+    parser.add_argument(
+        "--subject", type=_program, default="pydns", help="pydns, coredns, or the path of a program (default: pydns)"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts there, too")
     return parser
+
+
+def _program(text: str) -> str:
+    """Replicas run elsewhere: a path becomes an absolute one."""
+    return str(Path(text).absolute()) if "/" in text else text
 
 
 def say(line: str) -> None:
@@ -54,7 +61,13 @@ async def compared(subject: str, folder: Path) -> list[Run]:
 
 def main(words: Sequence[str]) -> int:
     """Status 1 when something is required and not so, or missing on this machine."""
-    options = arguments().parse_args(words)
+    parser = arguments()
+    options = parser.parse_args(words)
+    try:
+        command(REFERENCE)
+        command(options.subject)
+    except (ValueError, FileNotFoundError) as error:
+        parser.error(str(error))
     if lacking := missing():
         print(f"missing: apt-get install {' '.join(lacking)}", file=sys.stderr)
         return 1

@@ -111,7 +111,7 @@ class Deployment:
     async def _create(self) -> Replica:
         self.made += 1
         network = open_pod(10 + self.made)
-        name = f"{self.subject}-{self.made}"
+        name = f"{Path(self.subject).name}-{self.made}"
         log = self.corefile.with_name(f"{name}.log")
         replica = Replica(name, network, await self._launch(network, log), log)
         self.replicas.append(replica)

@@ -57,7 +57,7 @@ class Run:
 
 async def go_through(subject: str, folder: Path, say: Callable[[str], None]) -> Run:
     """All phases. Raises `StartError`, `OSError`, `Skipped` when they cannot be gone through."""
-    run = Run(NAMES.get(subject, subject))
+    run = Run(NAMES.get(subject, Path(subject).name))
     async with _server(subject, folder, say) as deployment:
         (folder / "clients").mkdir()
         with asking(folder / "clients"):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
 from conformance.clients.setup import world_outside
 from conformance.node.tally import Count, LookUp, Phase
-from conformance.rollout.__main__ import judged
+from conformance.rollout.__main__ import arguments, judged, main
 from conformance.rollout.clients import CLIENTS, WHOLE, Client
 from conformance.rollout.network import rules
 from conformance.rollout.plain import look_up
@@ -153,3 +154,22 @@ def test_the_table_has_one_server_beside_the_other() -> None:
     assert [word for word in table[0].split() if word.endswith(":")] == ["CoreDNS:", "pydns:"]
     cells = [["100", "0", "0", "0", "0.00", "s"], ["7", "0", "0", "0", "0.00", "s"]]
     assert table[4].split() == ["rolling", "restart", *cells[0], *cells[1]]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--subject", "bind"], "not 'bind'"),
+        (["--unknown"], "unrecognized arguments"),
+    ],
+)
+def test_wrong_use_is_one_error(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_program_is_found_from_anywhere() -> None:
+    assert arguments().parse_args(["--subject", "./dns"]).subject == str(Path("dns").absolute())
+    assert arguments().parse_args([]).subject == "pydns"
