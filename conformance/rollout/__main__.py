@@ -30,11 +30,9 @@ def arguments() -> argparse.ArgumentParser:
         prog="python -m conformance.rollout",
         description="Two replicas behind 10.96.0.10, as kube-proxy has them, and Pods that look names up all the time "
         "with glibc and musl: a rolling restart must lose nothing, a replica that is killed no more than CoreDNS's. "
-        "All in network namespaces of its own. Needs root; takes two minutes.",
+        "All in network namespaces of its own. Needs root; takes 70 seconds.",
     )
-    parser.add_argument(
-        "--subject", type=_program, default="pydns", help="pydns, coredns, or the path of a program (default: pydns)"
-    )
+    parser.add_argument("--subject", type=_program, default="pydns", help="pydns (default) or the path of a program")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts there, too")
     return parser
 

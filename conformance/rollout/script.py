@@ -70,12 +70,16 @@ async def go_through(subject: str, folder: Path, say: Callable[[str], None]) -> 
             with _phase(run, PHASES[2], say, KILLS):
                 back = [await deployment.kill(turn % 2) for turn in range(KILLS)]
                 await asyncio.sleep(SETTLE)
-            run.remarks.append(f"{subject}: ready again {', '.join(f'{took:.1f}' for took in back)} s after kill -9")
+            run.remarks.append(
+                f"{run.subject}: ready again {', '.join(f'{took:.1f}' for took in back)} s after kill -9"
+            )
             await _finish(folder)
     found = list(look_ups(folder / "clients"))
     run.counts = {group: _counts(run.phases, found, group) for group in GROUPS}
-    run.faults = [f"{subject}: {each.client} found {each.result} for {each.name}" for each in found if is_false(each)]
-    run.faults += [f"{subject}: {who} said nothing for {LONGEST:g} s" for who in
+    run.faults = [
+        f"{run.subject}: {each.client} found {each.result} for {each.name}" for each in found if is_false(each)
+    ]
+    run.faults += [f"{run.subject}: {who} said nothing for {LONGEST:g} s" for who in
                   silent(found, _threads(), run.phases[-1].ended, LONGEST)]  # fmt: skip
     return run
 
