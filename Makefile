@@ -35,7 +35,6 @@ deploy-check: $(SETUP)  ## prove what is in deploy/: manifests, rights, alerts, 
 	$(BIN)/python -m pytest tests/deploy conformance/deploy
 	$(BIN)/python -m conformance.image.proof
 	$(BIN)/python -m conformance.rollout
-	$(BIN)/python -m conformance.rollout
 
 record: $(SETUP)  ## write CoreDNS's replies anew, for machines without Go
 	$(BIN)/python -m conformance.tools.build $(COMPONENTS)
