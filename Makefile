@@ -5,8 +5,9 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 SETUP = $(VENV)/.installed
 COMPONENTS = coredns etcd kube-apiserver kube-controller-manager
+NODE_COMPONENTS = $(COMPONENTS) kube-scheduler kubelet kube-proxy kubectl
 
-.PHONY: help run test lint conformance deploy-check record bench pages lock clean
+.PHONY: help run test lint conformance deploy-check e2e-node record bench pages lock clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -30,11 +31,16 @@ conformance: $(SETUP)  ## judge pydns beside real CoreDNS, on a real API, by rea
 	$(BIN)/python -m conformance.clients.recipes || true  # what is missing is skipped by name
 	$(BIN)/python -m conformance --subject pydns --reference coredns $(CONFORMANCE)
 
-deploy-check: $(SETUP)  ## prove what is in deploy/: manifests, rights, alerts, bad input, on a kube-apiserver; the image; rollouts; as root
+deploy-check: $(SETUP)  ## prove what is in deploy/: manifests, rights, alerts, bad input; the image; rollouts; e2e-node; as root
 	$(BIN)/python -m conformance.tools.build coredns etcd kube-apiserver kubectl
 	$(BIN)/python -m pytest tests/deploy conformance/deploy
 	$(BIN)/python -m conformance.image.proof
 	$(BIN)/python -m conformance.rollout
+	$(MAKE) e2e-node
+
+e2e-node: $(SETUP)  ## pydns in CoreDNS's place on a real node (kubelet, containerd, kube-proxy), and back, while Pods keep asking; as root
+	$(BIN)/python -m conformance.tools.build $(NODE_COMPONENTS)
+	$(BIN)/python -m conformance.node $(NODE)
 
 record: $(SETUP)  ## write CoreDNS's replies anew, for machines without Go
 	$(BIN)/python -m conformance.tools.build $(COMPONENTS)

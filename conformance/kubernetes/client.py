@@ -26,6 +26,8 @@ PLURALS = {
     "Node": ("/api/v1", "nodes"),
     "Service": ("/api/v1", "services"),
     "Pod": ("/api/v1", "pods"),
+    "ConfigMap": ("/api/v1", "configmaps"),
+    "ServiceAccount": ("/api/v1", "serviceaccounts"),
     "EndpointSlice": ("/apis/discovery.k8s.io/v1", "endpointslices"),
     "Deployment": ("/apis/apps/v1", "deployments"),
     "ReplicaSet": ("/apis/apps/v1", "replicasets"),

@@ -64,6 +64,7 @@ if [ "$way" = in ]; then
         say "$context: $image serves in the place of $original; back with: $0 out --context $context"
     else
         kube get pods -l k8s-app=kube-dns -o wide >&2 || true
+        kube logs -l k8s-app=kube-dns -c "$container" --prefix --tail 10 >&2 || true
         to "$found" "$([ -n "$replaced" ] && printf '"%s"' "$replaced" || printf null)" || true
         fail "$image did not become ready within $timeout; $found is back"
     fi
