@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import shutil
+import subprocess
 import tarfile
 from pathlib import Path
 
+import pytest
+
+from conformance.node.contents import libraries
 from conformance.node.images import NET_BIND_SERVICE, Config, Layer, archive
 
 PROGRAM = b"\x7fELF and so on"
@@ -53,6 +59,24 @@ def test_capability_is_what_setcap_writes(tmp_path: Path) -> None:
         others = [entry.name for entry in tar if entry.pax_headers and entry.name != "usr/bin/server"]
     assert found.encode("utf-8", "surrogateescape").hex() == "0100000200040000000000000000000000000000"
     assert others == []
+
+
+def test_capability_survives_where_a_tar_file_is_unpacked(tmp_path: Path) -> None:
+    if os.geteuid() or shutil.which("tar") is None:
+        pytest.skip("only root sets capabilities, here by GNU tar")
+    layer, _ = made(tmp_path)
+    (tmp_path / "root").mkdir()
+    options = ["--xattrs", "--xattrs-include=security.*", f"--directory={tmp_path / 'root'}"]
+    subprocess.run(["tar", *options, "-xf", str(layer)], check=True)
+    assert os.getxattr(tmp_path / "root/usr/bin/server", "security.capability") == NET_BIND_SERVICE
+
+
+def test_libraries_of_a_program_are_its_loader_and_what_that_finds(tmp_path: Path) -> None:
+    found = [Path(path).name for path in libraries(Path("/bin/sh").resolve())]
+    assert any(name.startswith("ld-") for name in found)
+    assert any(name.startswith("libc.so") for name in found)
+    (tmp_path / "text").write_text("no program")
+    assert not list(libraries(tmp_path / "text"))
 
 
 def test_image_names_its_parts_by_their_digests(tmp_path: Path) -> None:
