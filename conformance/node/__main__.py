@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from conformance.kubernetes.client import ClusterError
@@ -24,13 +25,10 @@ from conformance.node.machine import NodeError
 from conformance.node.report import Result, document, terminal
 from conformance.node.script import Script
 from conformance.node.space import Space
-from conformance.node.tally import count, problems, silent
+from conformance.node.tally import count, problems
 from conformance.options import report_file
 from conformance.servers.scratch import run_folder
 from conformance.tools.build import binary
-
-PATIENCE = 2.0
-"""Seconds before the end in which each thread of a client must have ended a look-up; it pauses for half a second."""
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -50,31 +48,37 @@ def main(words: Sequence[str]) -> int:
     try:
         machine.check()
         with run_folder() as folder:
-            result = judged(folder, options)
+            return judged(folder, options)
     except (NodeError, ClusterError, OSError) as error:
         print(f"node: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
-    print(terminal(result))
-    if options.json:
-        options.json.write_text(json.dumps(document(result), indent=2) + "\n")
-    return int(bool(result.faults))
 
 
-def judged(folder: Path, options: argparse.Namespace) -> Result:
-    """A run on a node that is gone afterwards."""
+def judged(folder: Path, options: argparse.Namespace) -> int:
+    """The exit status of a run on a node that is gone afterwards; all that it found is said before the node goes."""
     say = progress()
     images = [contents.parts(folder), contents.coredns(folder), contents.subject(say)]
-    space = Space(folder)
-    try:
+    with closing(Space(folder)) as space:
         space.enter_network()
-        node = Node(folder, space, say)
-        return run(node, images, say)
-    finally:
+        status = told(Node(folder, space, say), images, say, options.json)
         if options.keep:
             stay(space, folder)
-        space.close()
+        return status
+
+
+def told(node: Node, images: Sequence[contents.Image], say: Say, file: Path | None) -> int:
+    """Goes through the script, prints what it found or why it came to no end, and writes the JSON."""
+    try:
+        result = run(node, images, say)
+    except (NodeError, ClusterError) as error:
+        print(f"node: {error}", file=sys.stderr, flush=True)
+        return 1
+    print(terminal(result), flush=True)
+    if file:
+        file.write_text(json.dumps(document(result), indent=2) + "\n")
+    return int(bool(result.faults))
 
 
 def run(node: Node, images: Sequence[contents.Image], say: Say) -> Result:
@@ -87,8 +91,7 @@ def run(node: Node, images: Sequence[contents.Image], say: Say) -> Result:
     for client, _ in script.threads():
         answers[client] = next(each.answers for each in script.clients if client.startswith(f"{each.name}/"))
     counts = count(script.phases, look_ups, answers)
-    still = silent(look_ups, script.threads(), script.phases[-1].ended, PATIENCE)
-    faults = [*script.faults, *problems(script.phases, counts), *(f"{each} is still looking up" for each in still)]
+    faults = [*script.faults, *problems(script.phases, counts)]
     return Result(script.phases, counts, script.remarks, faults, time.monotonic() - began)
 
 

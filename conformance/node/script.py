@@ -19,7 +19,7 @@ from conformance.node.contents import CLIENTS, COREDNS, PARTS
 from conformance.node.dns import DEPLOYMENT, NET_BIND_SERVICE, Dns, Replica
 from conformance.node.dns import NAMESPACE as DNS_NAMESPACE
 from conformance.node.space import FILES
-from conformance.node.tally import LookUp, Phase, parse
+from conformance.node.tally import LookUp, Phase, parse, silent
 
 SWAP = Path(__file__).parent.parent.parent / "deploy" / "kind" / "swap.sh"
 """The program that users swap with."""
@@ -30,6 +30,9 @@ SETTLE = 2.0
 
 AFTER_KILL = 3.0
 """Seconds from a replica's return until the next one is killed."""
+
+LONGEST = 60.0
+"""Seconds that a look-up may take: glibc asks twice for 5 s, for each of four search domains and the name itself."""
 
 SWAP_TIME = 60
 """Seconds a swap has until its replicas are ready."""
@@ -76,6 +79,7 @@ class Script:
         self._kill(SUBJECT)
         self._swap("out", COREDNS)
         self._rest(REFERENCE)
+        self._finish()
 
     def look_ups(self) -> list[LookUp]:
         """All that the clients have found until now."""
@@ -142,6 +146,13 @@ class Script:
     def _rest(self, server: str) -> None:
         with self._phase(f"{server} serves", server):
             pass
+
+    def _finish(self) -> None:
+        """Waits until all look-ups that began in a phase have ended; what takes too long is a fault."""
+        end, deadline = self.phases[-1].ended, time.monotonic() + LONGEST
+        while (still := silent(self.look_ups(), self.threads(), end, 0.0)) and time.monotonic() < deadline:
+            time.sleep(0.5)
+        self.faults += [f"{each}: a look-up did not end within {LONGEST:g} s" for each in still]
 
     def _swap(self, way: str, image: str) -> None:
         with self._phase(f"swap {way}", SUBJECT):

@@ -115,10 +115,11 @@ class Space:
 
 
 def sweep() -> None:
-    """Removes the empty cgroups that killed runs left."""
+    """Removes the cgroups that killed runs left; their names have the process that made them."""
     for hierarchy in hierarchies():
         for group in hierarchy.place.glob(f"{PREFIX}*"):
-            _removed(group)
+            if not Path("/proc", group.name.removeprefix(PREFIX)).exists():
+                _removed(group)
 
 
 def _removed(group: Path) -> bool:

@@ -38,6 +38,8 @@ def main(words: list[str]) -> int:
         state["deployments"][context] = merge(deployment, json.loads(words[-1]))
         state["rollouts"] += 1
         FILE.write_text(json.dumps(state))
+    elif verb == "logs":
+        print(f"the log of {container['image']}")
     elif verb == "rollout":
         return int(container["image"].startswith("bad"))
     return 0

@@ -100,6 +100,7 @@ def test_what_does_not_get_ready_is_taken_back(cluster: Cluster, before: tuple[s
     status, said = cluster.swap("in", "--image", "bad:1")
     assert status == 1
     assert "did not become ready" in said
+    assert "the log of bad:1" in said
     assert cluster.deployment["spec"] == known["spec"]
     assert cluster.deployment["metadata"].get("annotations", {}) == known["metadata"].get("annotations", {})
 
