@@ -5,14 +5,14 @@
 #   deploy/kind/swap.sh out [--context CONTEXT] [--timeout 120s]
 #
 # Only the image of the Deployment kube-system/coredns is changed, Pod by Pod; Service, ConfigMap and role stay.  The
-# image that was there is noted in an annotation of the Deployment.  Doing either twice makes no difference.  A rollout
+# image that was there is noted in annotations of the Deployment.  Doing either twice makes no difference.  A rollout
 # that does not become ready is taken back.
 #
 # Without --context the current context must be one of kind's (kind-…), so that no other cluster is changed by mistake.
 set -eu
 
 namespace=kube-system deployment=coredns container=coredns
-note=pydns/replaced-image
+replaced_note=pydns/replaced-image put_note=pydns/put-image
 KUBECTL=${KUBECTL:-kubectl}
 
 usage() { sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -35,6 +35,7 @@ while [ $# -gt 0 ]; do
     esac
     shift 2
 done
+case $image in *[!A-Za-z0-9._/:@-]*) fail "'$image' is not the name of an image" ;; esac
 
 if [ -z "$context" ]; then
     context=$("$KUBECTL" config current-context 2>/dev/null) || fail "no current context; name one with --context"
@@ -47,12 +48,17 @@ fi
 found=$(field "{.spec.template.spec.containers[?(@.name=='$container')].image}") \
     || fail "no Deployment $namespace/$deployment in $context"
 [ -n "$found" ] || fail "Deployment $namespace/$deployment of $context has no container $container"
-replaced=$(field "{.metadata.annotations.$note}")
+replaced=$(field "{.metadata.annotations.$replaced_note}")
+put=$(field "{.metadata.annotations.$put_note}")
+# Notes of an image that is no longer there (kubeadm upgrade puts a newer CoreDNS in) say nothing.
+[ "$found" = "$put" ] || replaced=''
 
-# to IMAGE NOTE: one change, one rollout; NOTE is JSON
+# to IMAGE REPLACED: one change with its notes, one rollout; without REPLACED there are no notes then
 to() {
+    if [ -n "$2" ]; then notes="\"$replaced_note\": \"$2\", \"$put_note\": \"$1\""
+    else notes="\"$replaced_note\": null, \"$put_note\": null"; fi
     kube patch deployment "$deployment" --type strategic -p "{
-        \"metadata\": {\"annotations\": {\"$note\": $2}},
+        \"metadata\": {\"annotations\": {$notes}},
         \"spec\": {\"template\": {\"spec\": {\"containers\": [{\"name\": \"$container\", \"image\": \"$1\"}]}}}
     }" >/dev/null
     kube rollout status deployment "$deployment" --timeout "$timeout"
@@ -60,17 +66,17 @@ to() {
 
 if [ "$way" = in ]; then
     original=${replaced:-$found}
-    if to "$image" "\"$original\""; then
+    if to "$image" "$original"; then
         say "$context: $image serves in the place of $original; back with: $0 out --context $context"
     else
         kube get pods -l k8s-app=kube-dns -o wide >&2 || true
         kube logs -l k8s-app=kube-dns -c "$container" --prefix --tail 10 >&2 || true
-        to "$found" "$([ -n "$replaced" ] && printf '"%s"' "$replaced" || printf null)" || true
+        to "$found" "$replaced" || true
         fail "$image did not become ready within $timeout; $found is back"
     fi
 elif [ -z "$replaced" ]; then
     say "$context: $found was not put there by swap.sh; nothing to put back"
 else
-    to "$replaced" null || fail "$replaced did not become ready within $timeout; it is what was there before"
+    to "$replaced" '' || fail "$replaced did not become ready within $timeout; it is what was there before"
     say "$context: $replaced is back"
 fi

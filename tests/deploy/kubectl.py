@@ -33,7 +33,8 @@ def main(words: list[str]) -> int:
     if verb == "get" and words[5] == "deployment":
         wanted = words[-1]
         notes = deployment["metadata"].get("annotations", {})
-        print(notes.get("pydns/replaced-image", "") if "annotations" in wanted else container["image"], end="")
+        _, annotation, name = wanted.rstrip("}").partition("annotations.")
+        print(notes.get(name, "") if annotation else container["image"], end="")
     elif verb == "patch":
         state["deployments"][context] = merge(deployment, json.loads(words[-1]))
         state["rollouts"] += 1

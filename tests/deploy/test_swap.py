@@ -47,6 +47,13 @@ class Cluster:
         image: str = self.deployment["spec"]["template"]["spec"]["containers"][0]["image"]
         return image
 
+    def put(self, image: str) -> None:
+        """As somebody else does it: the image alone."""
+        state = self.state
+        [deployment] = state["deployments"].values()
+        deployment["spec"]["template"]["spec"]["containers"][0]["image"] = image
+        self._write(state)
+
     def swap(self, *words: str) -> tuple[int, str]:
         run = subprocess.run(
             ["sh", str(ROOT / "deploy/kind/swap.sh"), *words],
@@ -77,7 +84,9 @@ def test_twice_makes_no_difference(cluster: Cluster) -> None:
     for _ in range(2):
         assert cluster.swap("in")[0] == 0
         assert cluster.image == PYDNS
-    assert cluster.deployment["metadata"]["annotations"] == {"pydns/replaced-image": COREDNS}
+    assert cluster.deployment["metadata"]["annotations"] == {
+        "pydns/replaced-image": COREDNS, "pydns/put-image": PYDNS
+    }  # fmt: skip
     assert cluster.swap("out")[0] == 0
     status, said = cluster.swap("out")
     assert (status, cluster.image) == (0, COREDNS)
@@ -90,6 +99,27 @@ def test_another_image_of_ours_still_knows_the_first(cluster: Cluster) -> None:
     assert cluster.image == "pydns:next"
     cluster.swap("out")
     assert cluster.image == COREDNS
+
+
+def test_what_others_put_there_since_is_what_comes_back(cluster: Cluster) -> None:
+    """kubeadm upgrade puts a newer CoreDNS in the place of whatever is there."""
+    newer = "registry.k8s.io/coredns/coredns:v1.15.0"
+    cluster.swap("in")
+    cluster.put(newer)
+    status, said = cluster.swap("out")
+    assert (status, cluster.image) == (0, newer)
+    assert f"{newer} was not put there by swap.sh" in said
+    cluster.swap("in")
+    assert cluster.image == PYDNS
+    cluster.swap("out")
+    assert cluster.image == newer
+
+
+@pytest.mark.parametrize("image", ['a"b', "a b", "$(id)", "a;b"])
+def test_what_is_no_name_of_an_image_is_refused(cluster: Cluster, image: str) -> None:
+    status, said = cluster.swap("in", "--image", image)
+    assert (status, cluster.state["rollouts"]) == (1, 0)
+    assert "is not the name of an image" in said
 
 
 @pytest.mark.parametrize("before", [(), ("in",)], ids=["first", "upgrade"])

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 FAKES = {
     "docker": 'case "$*" in *inspect*) echo sha256:0123456789abcdef ;; esac',
     "kind": 'case "$*" in "get clusters") cat "$HERE/clusters" ;; create*) echo "$4" >>"$HERE/clusters" ;; esac',
-    "kubectl": 'case "$*" in *replaced-image*) ;; *"get deployment"*) echo coredns:1 ;; esac',
+    "kubectl": 'case "$*" in *pydns/*) ;; *"get deployment"*) echo coredns:1 ;; esac',
     "python3": "",
 }
 """Shell behind each program, all of which note their words in the file `calls`."""
