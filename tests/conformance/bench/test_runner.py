@@ -146,7 +146,9 @@ async def test_a_program_that_ends_is_told_with_its_last_words(tmp_path: Path) -
 
 
 async def test_running_programs_give_cores_up_and_get_them_back(tmp_path: Path) -> None:
-    async with running(["sleep", "60"], machine.cores(), tmp_path / "log") as process:
+    words = ["sh", "-c", "echo up; exec sleep 60"]  # what starts it sets its cores until then
+    async with timeout(10), running(words, machine.cores(), tmp_path / "log") as process:
+        await to_thread(said, process, "up")
         with confined([process.pid], machine.server_core()):
             assert os.sched_getaffinity(process.pid) == {*machine.server_core()}
         assert os.sched_getaffinity(process.pid) == {*machine.cores()}
@@ -172,6 +174,11 @@ async def test_how_long_a_program_waited_for_a_core(tmp_path: Path) -> None:
     words = ["sh", "-c", "while :; do :; done & while :; do :; done"]
     async with timeout(10), running(words, machine.server_core(), tmp_path / "log") as process:
         await to_thread(waited, process, 0.05)
+
+
+def said(process: Process, words: str) -> None:
+    while process.last_words != words:
+        time.sleep(0.01)
 
 
 def waited(process: Process, seconds: float) -> None:
