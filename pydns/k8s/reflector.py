@@ -110,6 +110,8 @@ class Reflector:
         self._turns = Turns(clock)
         self._gone = False
         """Whether the API has said 410 since the last complete list."""
+        self._fault: Exception | None = None
+        """What went wrong where nothing may be raised."""
 
     async def run(self) -> None:
         """Mirror until cancelled."""
@@ -222,8 +224,11 @@ class Reflector:
 
     async def _apply_all(self, response: Response) -> None:
         lines = Lines()
+        self._fault = None
         response.show_first(partial(self._apply_at_once, lines))
         async for chunk in response:
+            if self._fault is not None:
+                raise self._fault
             self._turns.begin()
             for line in lines.feed(chunk):
                 event = read_event(self._resource, line)
@@ -236,7 +241,7 @@ class Reflector:
     def _apply_at_once(self, lines: Lines, chunk: bytes) -> bytes:
         """Apply the changes of a watch that a chunk brings, when it comes; what it leaves is for `_apply_all`.
 
-        That is what takes more than a portion, is no whole line, or fails: it fails again, where that is dealt with.
+        That is what takes more than a portion, is no whole line, or has failed, which is raised there.
         """
         if self._initial is not None or lines.pending:
             return chunk
@@ -244,9 +249,11 @@ class Reflector:
         while b"\n" in chunk and not self._turns.over:
             line, _, rest = chunk.partition(b"\n")
             try:
-                if event := read_event(self._resource, line):
+                event = read_event(self._resource, line) if line.strip() else None  # as `Lines` has it
+                if event is not None:
                     self._apply(event)
-            except Exception:  # noqa: BLE001 - see above
+            except Exception as error:  # noqa: BLE001 - whoever shows the chunk is told nothing
+                self._fault = error
                 break
             chunk = rest
         return chunk
