@@ -153,12 +153,12 @@ class Cache(Passes, Plugin):
     async def _serve_kept(self, query: Query, key: Key, found: Found, counters: Counters) -> Message:
         counters.requests.inc()
         counters.hits[found.where].inc()
-        if found.item.left(self._clock()) <= 0:
-            return await self._serve_stale(query, key, found, counters)
-        return self._serve_fresh(query, key, found, counters)
-
-    def _serve_fresh(self, query: Query, key: Key, found: Found, counters: Counters) -> Message:
         now = self._clock()
+        if found.item.left(now) <= 0:
+            return await self._serve_stale(query, key, found, counters)
+        return self._serve_fresh(query, key, found, counters, now)
+
+    def _serve_fresh(self, query: Query, key: Key, found: Found, counters: Counters, now: float) -> Message:
         item = found.item
         left = item.left(now)
         reply = item.reply(query, item.ttl if self._conf.keepttl else left)
@@ -169,7 +169,7 @@ class Cache(Passes, Plugin):
                 if item.hits >= prefetch.amount:
                     self._refresher.prefetch(query, key, item, counters)
                 return reply
-        return reply.with_replay(self._replay(key, found, counters))
+        return reply.with_replay(self._replay(key, found, counters, now))
 
     def _is_nearly_over(self, item: Item, left: int) -> bool:
         """Whether it is time to prefetch a reply with ``left`` seconds to live."""
@@ -187,7 +187,7 @@ class Cache(Passes, Plugin):
         counters.stale.inc()
         return item.reply(query, item.ttl if self._conf.keepttl and not stale.ttl else stale.ttl)
 
-    def _replay(self, key: Key, found: Found, counters: Counters) -> Replay:
+    def _replay(self, key: Key, found: Found, counters: Counters, now: float) -> Replay:
         """Consent to send a hit again, with its TTL as it counts down; each replay is another hit.
 
         Where a gap between hits may matter to *prefetch*, every second begins with a hit whose time is known.
@@ -197,12 +197,11 @@ class Cache(Passes, Plugin):
         if self._prefetch.amount:
             counted.append(lambda times: item.count(self._clock(), times, self._prefetch.gap))
             if item.ttl > self._prefetch.gap:
-                return Replay(item.next_tick(self._clock()), counters=tuple(counted))
-        return Replay(inf, counters=tuple(counted), lease=self._lease(key, item))
+                return Replay(item.next_tick(now), counters=tuple(counted))
+        return Replay(inf, counters=tuple(counted), lease=self._lease(key, item, now))
 
-    def _lease(self, key: Key, item: Item) -> Lease:
+    def _lease(self, key: Key, item: Item, now: float) -> Lease:
         """That of hits within this second of the item's."""
-        now = self._clock()
         lease = item.lease
         if lease is None or lease.until <= now:
             ttl = item.ttl if self._conf.keepttl else item.left(now)
@@ -213,10 +212,11 @@ class Cache(Passes, Plugin):
     def _next_lease(self, key: Key, item: Item) -> Lease | None:
         """The lease of now, if the item is what a hit would find now, and nothing but a TTL would be new."""
         found = self._store.find(key)
-        left = item.left(self._clock())
+        now = self._clock()
+        left = item.left(now)
         if found is None or found.item is not item or left <= 0:
             return None
-        return None if self._prefetch.amount and self._is_nearly_over(item, left) else self._lease(key, item)
+        return None if self._prefetch.amount and self._is_nearly_over(item, left) else self._lease(key, item, now)
 
     def _counters_of(self, server: str, view: str) -> Counters:
         where = server, view
