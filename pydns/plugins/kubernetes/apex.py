@@ -12,11 +12,11 @@ from pydns.dns.message import RR
 from pydns.dns.rdata import SOA_NUMBERS, soa
 from pydns.dns.replay import Lease
 from pydns.dns.types import Type
-from pydns.k8s.objects import NO_PORT, EndpointSlice, Port
+from pydns.k8s.objects import EndpointSlice
 from pydns.k8s.store import Store
 from pydns.plugins.kubernetes.consent import Tag, Tags
 from pydns.plugins.kubernetes.qname import SERVICES
-from pydns.plugins.kubernetes.records import Asked, Item, absolute, endpoint_name, packed, pointers
+from pydns.plugins.kubernetes.records import NO_PORTS, Asked, Item, absolute, endpoint_name, packed, pointers
 
 SERVER = "ns.dns"
 HOSTMASTER = "hostmaster"
@@ -27,8 +27,6 @@ MAX_SOA_TTL = 300
 """Seconds that the SOA record, and so a denial, lives at most."""
 SERIAL_LAG = 1.0
 """Seconds that a replayed SOA record may be behind the cluster, so that a busy one does not do away with denials."""
-
-_NO_PORTS = (Port("", NO_PORT, ""),)
 
 
 class Servers(NamedTuple):
@@ -125,4 +123,4 @@ class Apex:
 def _item(target: str, address: str) -> Iterator[Item]:
     found = packed(address)
     if found is not None:
-        yield Item(*found, _NO_PORTS, target)
+        yield Item(*found, NO_PORTS, target)

@@ -16,6 +16,9 @@ from pydns.dns.replay import Replay
 from pydns.dns.types import Class, Type, new
 from pydns.k8s.objects import NO_PORT, Endpoint, Port
 
+NO_PORTS = (Port("", NO_PORT, ""),)
+"""Those of what has no SRV record."""
+
 _MAPPED = bytes(10) + b"\xff\xff"
 _PORT_MASK = 0xFFFF
 

@@ -10,12 +10,11 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from pydns.dns.types import Type, new
-from pydns.k8s.objects import NO_PORT, Endpoint, EndpointSlice, Port, Service
+from pydns.k8s.objects import Endpoint, EndpointSlice, Port, Service
 from pydns.plugins.kubernetes.qname import SERVICES, Name
-from pydns.plugins.kubernetes.records import Item, endpoint_name, host
+from pydns.plugins.kubernetes.records import NO_PORTS, Item, endpoint_name, host
 
 EXTERNAL_NAME = "ExternalName"
-_NO_PORTS = (Port("", NO_PORT, ""),)
 
 
 class ServiceItems:
@@ -67,7 +66,7 @@ class ServiceItems:
     def _external(self) -> Sequence[Item]:
         """The name it stands for; none where that is an address (or no name at all)."""
         found = host(self._service.external_name)
-        return (Item(*found, _NO_PORTS, self._target),) if found is not None and found[0] == Type.CNAME else ()
+        return (Item(*found, NO_PORTS, self._target),) if found is not None and found[0] == Type.CNAME else ()
 
     @cached_property
     def _own(self) -> Sequence[Item]:
