@@ -53,30 +53,37 @@ put=$(field "{.metadata.annotations.$put_note}")
 # Notes of an image that is no longer there (kubeadm upgrade puts a newer CoreDNS in) say nothing.
 [ "$found" = "$put" ] || replaced=''
 
-# to IMAGE REPLACED: one change with its notes, one rollout; without REPLACED there are no notes then
-to() {
+# change IMAGE REPLACED: the image with its notes, in one change; without REPLACED there are no notes then
+change() {
     if [ -n "$2" ]; then notes="\"$replaced_note\": \"$2\", \"$put_note\": \"$1\""
     else notes="\"$replaced_note\": null, \"$put_note\": null"; fi
     kube patch deployment "$deployment" --type strategic -p "{
         \"metadata\": {\"annotations\": {$notes}},
         \"spec\": {\"template\": {\"spec\": {\"containers\": [{\"name\": \"$container\", \"image\": \"$1\"}]}}}
-    }" >/dev/null
-    kube rollout status deployment "$deployment" --timeout "$timeout"
+    }" >/dev/null || fail "$context does not take the change to $1; it has what it had"
 }
+is_ready() { kube rollout status deployment "$deployment" --timeout "$timeout"; }
 
-if [ "$way" = in ]; then
+if [ "$way" = in ] && [ "$found" = "$image" ] && [ -z "$replaced" ]; then
+    say "$context: $image is there already, and was not put there by swap.sh; nothing to do"
+elif [ "$way" = in ]; then
     original=${replaced:-$found}
-    if to "$image" "$original"; then
+    change "$image" "$original"
+    if is_ready; then
         say "$context: $image serves in the place of $original; back with: $0 out --context $context"
     else
         kube get pods -l k8s-app=kube-dns -o wide >&2 || true
         kube logs -l k8s-app=kube-dns -c "$container" --prefix --tail 10 >&2 || true
-        to "$found" "$replaced" || true
+        # What was there; after a swap that was interrupted, this image was, and what it had replaced is wanted.
+        [ "$found" != "$image" ] || found=$original replaced=''
+        change "$found" "$replaced"
+        is_ready || true
         fail "$image did not become ready within $timeout; $found is back"
     fi
 elif [ -z "$replaced" ]; then
     say "$context: $found was not put there by swap.sh; nothing to put back"
 else
-    to "$replaced" '' || fail "$replaced did not become ready within $timeout; it is what was there before"
+    change "$replaced" ''
+    is_ready || fail "$replaced did not become ready within $timeout; it is what was there before"
     say "$context: $replaced is back"
 fi

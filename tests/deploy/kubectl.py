@@ -1,4 +1,5 @@
-"""A kubectl with one Deployment, kept in the file that STATE names; images that begin with ``bad`` never get ready."""
+"""A kubectl with one Deployment, kept in the file that STATE names; images that begin with ``bad`` never get ready, and
+``refused`` ones are not taken."""
 
 import json
 import os
@@ -35,6 +36,9 @@ def main(words: list[str]) -> int:
         notes = deployment["metadata"].get("annotations", {})
         _, annotation, name = wanted.rstrip("}").partition("annotations.")
         print(notes.get(name, "") if annotation else container["image"], end="")
+    elif verb == "patch" and '"image": "refused' in words[-1]:
+        print("Error from server (Forbidden)", file=sys.stderr)
+        return 1
     elif verb == "patch":
         state["deployments"][context] = merge(deployment, json.loads(words[-1]))
         state["rollouts"] += 1

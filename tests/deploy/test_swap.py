@@ -47,10 +47,12 @@ class Cluster:
         image: str = self.deployment["spec"]["template"]["spec"]["containers"][0]["image"]
         return image
 
-    def put(self, image: str) -> None:
-        """As somebody else does it: the image alone."""
+    def put(self, image: str, note: str = "") -> None:
+        """As somebody else does it: the image alone; or with a note of it, as a swap that ends too early does."""
         state = self.state
         [deployment] = state["deployments"].values()
+        if note:
+            deployment["metadata"]["annotations"][note] = image
         deployment["spec"]["template"]["spec"]["containers"][0]["image"] = image
         self._write(state)
 
@@ -133,6 +135,35 @@ def test_what_does_not_get_ready_is_taken_back(cluster: Cluster, before: tuple[s
     assert "the log of bad:1" in said
     assert cluster.deployment["spec"] == known["spec"]
     assert cluster.deployment["metadata"].get("annotations", {}) == known["metadata"].get("annotations", {})
+
+
+@pytest.mark.parametrize("before", [(), ("in",)], ids=["first", "upgrade"])
+def test_a_change_that_is_refused_is_told(cluster: Cluster, before: tuple[str, ...]) -> None:
+    """The Deployment as it was is ready all the time."""
+    if before:
+        cluster.swap(*before)
+    known = cluster.state
+    status, said = cluster.swap("in", "--image", "refused:1")
+    assert (status, cluster.state) == (1, known)
+    assert "does not take the change to refused:1" in said
+    assert "serves in the place of" not in said
+
+
+def test_a_bad_swap_that_was_interrupted_is_taken_back_by_the_next(cluster: Cluster) -> None:
+    cluster.swap("in", "--image", "good:1")
+    cluster.put("bad:1", note="pydns/put-image")
+    status, said = cluster.swap("in", "--image", "bad:1")
+    assert (status, cluster.image) == (1, COREDNS)
+    assert f"{COREDNS} is back" in said
+
+
+def test_an_image_that_is_there_by_others_is_left_to_them(cluster: Cluster) -> None:
+    cluster.put(PYDNS)
+    status, said = cluster.swap("in")
+    assert (status, cluster.state["rollouts"]) == (0, 0)
+    assert "was not put there by swap.sh" in said
+    assert cluster.swap("out")[0] == 0
+    assert cluster.image == PYDNS
 
 
 @pytest.mark.parametrize("way", ["in", "out"])
