@@ -17,6 +17,7 @@ from conformance.bench.contestants import PACKET_CACHE
 from conformance.bench.processes import ROOT, output
 from conformance.bench.setting import Options
 from conformance.servers import subjects
+from conformance.servers.processes import path_of
 
 
 async def facts(options: Options, api: str, texts: Sequence[str]) -> dict[str, Any]:
@@ -53,7 +54,7 @@ def _git(folder: Path, *words: str) -> str:
 
 async def _dnsperf() -> str:
     """The version of dnsperf; empty where there is none."""
-    path = machine.program("dnsperf")
+    path = path_of("dnsperf")
     found = re.search(r"[Vv]ersion (\S+)", await output([path, "-h"], machine.cores())) if path else None
     return found[1] if found else ""
 

@@ -18,6 +18,7 @@ from conformance.bench.programs import compiled
 from conformance.bench.questions import Asked
 from conformance.servers import subjects
 from conformance.servers.ports import free_port
+from conformance.servers.processes import path_of
 
 CLUSTER = """\
 .:{port} {{
@@ -189,9 +190,9 @@ async def _command(
         port=port, api=place.api, upstream=place.upstream, more=contestant.more, **pages
     ))  # fmt: skip
     if contestant.program == "unbound":
-        return [machine.program("unbound") or "unbound", "-d", "-c", str(path)]
+        return [path_of("unbound") or "unbound", "-d", "-c", str(path)]
     if contestant.program == "dnsmasq":
-        return [machine.program("dnsmasq") or "dnsmasq", "-C", str(path), "-k"]
+        return [path_of("dnsmasq") or "dnsmasq", "-C", str(path), "-k"]
     name = program if contestant.program == SUBJECT else contestant.program
     return [*subjects.command(name), "-conf", str(path)]
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from conformance.bench import machine
 from conformance.bench.contestants import Server
 from conformance.bench.processes import BenchError, output
+from conformance.servers.processes import path_of
 
 NEEDS = ("dnsperf",)
 IN_FLIGHT = 150
@@ -51,7 +52,7 @@ class Run:
 
 async def run(server: Server, questions: Path, seconds: float, transport: str = "udp", once: bool = False) -> Run:
     """Asks what the file holds for `seconds`, again and again, or each question `once`. Raises `BenchError`."""
-    words = [machine.program("dnsperf") or "dnsperf", "-s", "127.0.0.1", "-p", str(server.port), "-m", transport]
+    words = [path_of("dnsperf") or "dnsperf", "-s", "127.0.0.1", "-p", str(server.port), "-m", transport]
     words += ["-d", str(questions), "-l", f"{seconds:g}", "-T", "1"]
     words += ["-c", str(CONNECTIONS[transport]), "-q", str(IN_FLIGHT), *(["-n", "1"] if once else [])]
     began = time.monotonic()

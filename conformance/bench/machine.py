@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+
+from conformance.servers.processes import path_of
 
 PACKAGES = {
     "cc": "gcc libc6-dev",
@@ -22,14 +23,9 @@ PACKAGES = {
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def program(name: str) -> str | None:
-    """The path of an installed program; that of a server may lie where only root looks."""
-    return shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
-
-
 def missing(names: Sequence[str]) -> str:
     """What is not installed and how it is; empty where all is there."""
-    lacking = [name for name in names if program(name) is None]
+    lacking = [name for name in names if path_of(name) is None]
     packages = " ".join(PACKAGES[name] for name in lacking)
     return f"no {', '.join(lacking)} (Debian: apt-get install {packages})" if lacking else ""
 
@@ -62,7 +58,7 @@ def other_cores() -> tuple[int, ...]:
 
 def pinning() -> str:
     """What is wrong with who gets which core; empty where nothing is."""
-    if program("taskset") is None:
+    if path_of("taskset") is None:
         return "no taskset: servers and load ran on any core"
     return "one core alone: servers and load shared it" if len(cores()) == 1 else ""
 

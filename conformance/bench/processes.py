@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.bench import machine
-from conformance.bench.machine import TICKS, program
-from conformance.servers.processes import stop, tied
+from conformance.bench.machine import TICKS
+from conformance.servers.processes import path_of, stop, tied
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 ROOT = Path(__file__).parents[2]
@@ -90,7 +90,7 @@ class Process:
 
 def pinned(words: Sequence[str], cores: Sequence[int]) -> list[str]:
     """A command line that runs on these cores from its start; on any where there is no taskset."""
-    taskset = program("taskset")
+    taskset = path_of("taskset")
     return [*((taskset, "-c", ",".join(map(str, cores))) if taskset else ()), *words]
 
 

@@ -76,10 +76,7 @@ class Etcd:
     def __init__(self, folder: Path) -> None:
         port, peer = free_port(), free_port()
         self.url, peers = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{peer}"
-        flags = ["--data-dir", str(folder / "data"), "--unsafe-no-fsync", "--log-level=warn"]
-        flags += ["--listen-client-urls", self.url, "--advertise-client-urls", self.url]
-        flags += ["--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers]
-        self._process = Component(folder, "etcd", [*flags, "--initial-cluster", f"default={peers}"])
+        self._process = Component(folder, "etcd", etcd_flags(folder / "data", self.url, peers))
         try:
             self._process.wait_until(lambda: _get(f"{self.url}/health") == 200)
         except BaseException:
@@ -93,6 +90,14 @@ class Etcd:
     def stop(self) -> None:
         """Ends the process."""
         self._process.stop()
+
+
+def etcd_flags(data: Path, url: str, peers: str) -> list[str]:
+    """Those of an etcd alone, at this address, which need not outlive a loss of power."""
+    flags = ["--data-dir", str(data), "--unsafe-no-fsync", "--log-level=warn"]
+    flags += ["--listen-client-urls", url, "--advertise-client-urls", url]
+    flags += ["--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers]
+    return [*flags, "--initial-cluster", f"default={peers}"]
 
 
 class Credentials(NamedTuple):
@@ -163,7 +168,7 @@ class Cluster:
 
     def _prepare(self) -> None:
         (self._folder / "tokens.csv").write_text(f"{TOKEN},admin,admin,system:masters\n")
-        _openssl("genrsa", "-out", str(self._folder / "sa.key"), "2048")
+        openssl("genrsa", "-out", str(self._folder / "sa.key"), "2048")
         make_client_certificate(self.credentials)
 
     def _start_api(self) -> None:
@@ -196,14 +201,15 @@ def _get(url: str) -> int:
 
 def make_client_certificate(credentials: Credentials) -> None:
     """An administrator's; it is its own authority, which the API is told (`--client-ca-file`)."""
-    _openssl(
+    openssl(
         "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
         "-subj", "/O=system:masters/CN=conformance",
         "-keyout", str(credentials.key), "-out", str(credentials.certificate),
     )  # fmt: skip
 
 
-def _openssl(*words: str) -> None:
+def openssl(*words: str) -> None:
+    """Runs it. Raises `ClusterError` with what it says."""
     command = ["openssl", *words]
     try:
         subprocess.run(command, check=True, capture_output=True, env={**os.environ, "RANDFILE": os.devnull})

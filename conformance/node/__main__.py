@@ -27,6 +27,7 @@ from conformance.node.script import Script
 from conformance.node.space import Space
 from conformance.node.tally import count, problems
 from conformance.options import report_file
+from conformance.servers.namespaces import enter_network
 from conformance.servers.scratch import run_folder
 from conformance.tools.build import binary
 
@@ -61,7 +62,7 @@ def judged(folder: Path, options: argparse.Namespace) -> int:
     say = progress()
     images = [contents.parts(folder), contents.coredns(folder), contents.subject(say)]
     with closing(Space(folder)) as space:
-        space.enter_network()
+        enter_network(space.first)
         status = told(Node(folder, space, say), images, say, options.json)
         if options.keep:
             stay(space, folder)

@@ -12,6 +12,7 @@ from pathlib import Path
 from string import Template
 
 from conformance.kubernetes.client import TOKEN, Client
+from conformance.kubernetes.cluster import etcd_flags, openssl
 from conformance.node.contents import PARTS, Image
 from conformance.node.machine import NodeError, installed
 from conformance.node.space import FILES, Space
@@ -93,8 +94,8 @@ class Node:
         self._say(f"containerd has {', '.join(f'{image.name} ({image.megabytes:.0f} MB)' for image in images)}")
 
     def _start_api(self) -> None:
-        _openssl_key(self.folder / "sa.key")
-        self._run("etcd", str(binary("etcd")), *_etcd(self.folder))
+        openssl("genrsa", "-out", f"{self.folder}/sa.key", "2048")
+        self._run("etcd", str(binary("etcd")), *etcd_flags(self.folder / "etcd", ETCD, PEERS))
         self._run("kube-apiserver", str(binary("kube-apiserver")), *_api(self.folder))
         self.wait("kube-apiserver", lambda: self.client.exists("Namespace", "", "default"))
         self._say("kube-apiserver answers")
@@ -135,17 +136,6 @@ class Node:
 def filled(name: str, values: Mapping[str, str]) -> str:
     """A file of `files/` with its places filled."""
     return Template((FILES / name).read_text()).substitute(values)
-
-
-def _openssl_key(file: Path) -> None:
-    subprocess.run(["openssl", "genrsa", "-out", str(file), "2048"], check=True, capture_output=True)
-
-
-def _etcd(folder: Path) -> list[str]:
-    flags = ["--data-dir", f"{folder}/etcd", "--unsafe-no-fsync", "--log-level=warn"]
-    flags += ["--listen-client-urls", ETCD, "--advertise-client-urls", ETCD]
-    return [*flags, "--listen-peer-urls", PEERS, "--initial-advertise-peer-urls", PEERS,
-            "--initial-cluster", f"default={PEERS}"]  # fmt: skip
 
 
 def _api(folder: Path) -> list[str]:

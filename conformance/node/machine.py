@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.servers.processes import path_of
 from conformance.tools.build import built
 
 PACKAGES = {
@@ -59,14 +59,9 @@ class Hierarchy:
     options: str
 
 
-def program(name: str) -> str | None:
-    """The path of an installed program; some lie where only root looks."""
-    return shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
-
-
 def installed(name: str) -> Path:
     """The same, where it must be there. Raises `NodeError`."""
-    path = program(name)
+    path = path_of(name)
     if path is None:
         raise NodeError(f"no {name} (Debian: apt-get install {PACKAGES[name]})")
     return Path(path)
@@ -84,7 +79,7 @@ def _rights() -> list[str]:
 
 
 def _programs() -> list[str]:
-    lacking = [name for name in PACKAGES if program(name) is None]
+    lacking = [name for name in PACKAGES if path_of(name) is None]
     packages = {package: None for name in lacking for package in PACKAGES[name].split()}
     if not (PLUGINS / "bridge").exists():
         lacking.append("CNI plugins")

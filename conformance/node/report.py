@@ -25,9 +25,7 @@ class Result:
 def terminal(result: Result) -> str:
     """The table, examples of what was not right, remarks, faults."""
     rows = [HEAD, *(_row(phase, counted) for phase, counted in zip(result.phases, result.counts, strict=True))]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(HEAD))]
-    lines = [_line(row, widths) for row in rows]
-    lines.insert(1, "─" * len(lines[0]))
+    lines = aligned(rows)
     for phase, counted in zip(result.phases, result.counts, strict=True):
         lines += [f"      {phase.name}: {example}" for example in counted.examples]
     lines += ["", *(f"note  {remark}" for remark in result.remarks), *(f"FAIL  {fault}" for fault in result.faults)]
@@ -40,9 +38,11 @@ def _row(phase: Phase, counted: Count) -> tuple[str, ...]:
     return (phase.name, f"{phase.ended - phase.began:.1f}", *map(str, numbers), f"{counted.longest:.2f} s")
 
 
-def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    first, *others = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-    return "  ".join([first.strip().ljust(widths[0]), *others])
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table with a rule below its head: the first column to the left, all others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows]
+    return [lines[0], "─" * len(lines[0]), *lines[1:]]
 
 
 def document(result: Result) -> dict[str, Any]:

@@ -5,7 +5,6 @@ All that runs in there ends with its first process (`files/init.sh`), which ends
 
 from __future__ import annotations
 
-import ctypes
 import os
 import shutil
 import subprocess
@@ -29,8 +28,6 @@ UP_TIME = 10.0
 
 END_TIME = 15.0
 """Seconds that processes have to vanish when the first one is killed, and cgroups to be empty then."""
-
-CLONE_NEWNET = 0x40000000
 
 
 class Space:
@@ -58,12 +55,6 @@ class Space:
         """Starts a program in the node; what it prints goes to a file."""
         inside = ["nsenter", "-t", str(self._first), "-m", "-n", "-p", "-u", "-i", "-C", "--", *words]
         return self._spawn(log, inside)
-
-    def enter_network(self) -> None:
-        """Moves this thread, and what it starts from now on, into the node's network."""
-        with open(f"/proc/{self._first}/ns/net") as network:
-            if ctypes.CDLL(None, use_errno=True).setns(network.fileno(), CLONE_NEWNET):
-                raise NodeError(f"the node's network cannot be entered: {os.strerror(ctypes.get_errno())}")
 
     def close(self) -> None:
         """Ends everything in the node and removes its cgroups; may be called any number of times."""

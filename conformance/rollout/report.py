@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from conformance.node.report import aligned
 from conformance.node.tally import Count
 from conformance.rollout.script import GROUPS, PHASES, Run
 
@@ -13,10 +14,7 @@ COLUMNS = ("right", "wrong", "lost", "late", "longest")
 def terminal(runs: Sequence[Run], faults: Sequence[str]) -> str:
     """The table, examples of what was not right, remarks, faults, the verdict."""
     head = ["", *(f"{run.subject}: {column}" if column == "right" else column for run in runs for column in COLUMNS)]
-    rows = [head, *_rows(runs)]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(head))]
-    lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows]
-    lines.insert(1, "─" * len(lines[0]))
+    lines = aligned([head, *_rows(runs)])
     lines += [line for run in runs for line in _remarks(run)]
     verdict = "failed" if faults else "passed"
     return "\n".join([*lines, *(f"FAIL  {fault}" for fault in faults), f"{verdict}; late: right, but after a second"])

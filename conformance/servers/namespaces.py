@@ -7,7 +7,7 @@ import os
 import subprocess
 
 CLONE_NEWNS, CLONE_NEWNET = 0x00020000, 0x40000000
-"""unshare(2)."""
+"""unshare(2), setns(2)."""
 
 
 def enter_own() -> None:
@@ -15,12 +15,22 @@ def enter_own() -> None:
 
     Raises `OSError` where that is not allowed (root may).
     """
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(CLONE_NEWNS | CLONE_NEWNET):
-        number = ctypes.get_errno()
-        raise OSError(number, f"namespaces of its own: {os.strerror(number)}")
+    _call("unshare", CLONE_NEWNS | CLONE_NEWNET, what="namespaces of its own")
     do("mount", "--make-rprivate", "/")
     do("ip", "link", "set", "lo", "up")
+
+
+def enter_network(pid: int) -> None:
+    """Moves this thread, and what it starts from now on, into another process's network. Raises `OSError`."""
+    with open(f"/proc/{pid}/ns/net") as network:
+        _call("setns", network.fileno(), CLONE_NEWNET, what="another process's network")
+
+
+def _call(name: str, *arguments: int, what: str) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if getattr(libc, name)(*arguments):
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
 
 
 def do(*words: str, text: str = "") -> str:

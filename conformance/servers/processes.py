@@ -16,6 +16,11 @@ STOP_TIMEOUT = 8.0
 _running: set[subprocess.Popen[str]] = set()
 
 
+def path_of(name: str) -> str | None:
+    """The path of an installed program; that of a server may lie where only root looks."""
+    return shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
+
+
 def tied(words: Sequence[str]) -> list[str]:
     """A command line whose process gets SIGTERM when the thread that starts it ends (prctl(2), PR_SET_PDEATHSIG).
 

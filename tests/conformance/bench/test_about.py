@@ -40,9 +40,9 @@ async def test_facts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_who_cannot_be_pinned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "cores", lambda: [3])
-    monkeypatch.setattr(machine, "program", lambda name: f"/bin/{name}")
+    monkeypatch.setattr(machine, "path_of", lambda name: f"/bin/{name}")
     assert machine.pinning() == "one core alone: servers and load shared it"
     monkeypatch.setattr(machine, "cores", lambda: [0, 1])
     assert machine.pinning() == ""
-    monkeypatch.setattr(machine, "program", lambda name: None)
+    monkeypatch.setattr(machine, "path_of", lambda name: None)
     assert machine.pinning() == "no taskset: servers and load ran on any core"
