@@ -85,7 +85,7 @@ def test_what_is_missing_is_told_before_anything_starts(
         runner.check([absent, absent], Options(), real_api=False)
     runner.check([absent, there], Options(), real_api=False)
     assert capsys.readouterr().err.startswith("left out: absent: no no-such-program")
-    monkeypatch.setattr(machine, "program", lambda name: None)
+    monkeypatch.setattr(machine, "path_of", lambda name: None)
     with pytest.raises(BenchError, match=r"^no openssl "):
         runner.check([there], Options(), real_api=True)
 
