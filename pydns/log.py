@@ -8,7 +8,10 @@ import logging
 import os
 import select
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
 
 PATIENCE = 1
 """Seconds that the process waits, once, for a reader of its output that has stopped reading."""
@@ -88,6 +91,22 @@ class Log:
 def for_plugin(name: str) -> Log:
     """The log of one plugin."""
     return Log(f"plugin/{name}: ")
+
+
+def tell(listeners: Iterable[Callable[[T], object]], news: T) -> None:
+    """Tell each listener in order; the fault of one is logged with its stack, and is no business of anybody else."""
+    for listener in listeners:
+        try:
+            listener(news)
+        except Exception as fault:  # noqa: BLE001  what was to be told is so; who is told next must know
+            name = getattr(listener, "__qualname__", repr(listener))
+            Log().error(f"{name} failed at what others were told: {with_stack(fault)}")
+
+
+def with_stack(fault: Exception) -> str:
+    """A fault of ours as a log line shows it: in one line, with where it came from in those below."""
+    stack = "".join(traceback.format_exception(fault)).rstrip()
+    return f"{type(fault).__name__}: {fault}\n{stack}"
 
 
 class _FromLibraries(logging.Handler):

@@ -83,8 +83,7 @@ class Changes:
 
     def publish(self, tags: Iterable[Hashable]) -> None:
         """Call this in the loop iteration that applies the change."""
-        for listener in self._listeners:
-            listener(tags)
+        log.tell(self._listeners, tags)
 
 
 @dataclass

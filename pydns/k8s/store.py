@@ -1,8 +1,9 @@
 """The mirror of the cluster's objects, with the indexes that answers are made from.
 
 Every change is applied whole, indexes included, before anybody is told of it and before the event loop goes on: a
-reader never sees half a change, nor, in a relist, a moment without a name that still exists.  The store does not know
-where objects come from, and nothing of DNS.
+reader never sees half a change, nor, in a relist, a moment without a name that still exists.  Everybody is told of
+every change, once, whatever goes wrong with others who are told (`pydns.log.tell`): no later list would make up for it,
+as by then nothing differs.  The store does not know where objects come from, and nothing of DNS.
 """
 
 import time
@@ -11,6 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydns.k8s.objects import KINDS, Endpoint, EndpointSlice, Kind, Namespace, Object, Pod, Service
+from pydns.log import tell
 
 Key = tuple[str, str]
 """Namespace and name; a Namespace's own key has an empty namespace."""
@@ -246,9 +248,7 @@ class Store:
         item = new or old
         assert item is not None
         name = item.service if isinstance(item, EndpointSlice) else item.name
-        change = Change(kind, item.namespace, name, old, new)
-        for listener in self._listeners:
-            listener(change)
+        tell(self._listeners, Change(kind, item.namespace, name, old, new))
 
 
 def key_of(item: Object) -> Key:

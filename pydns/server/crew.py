@@ -26,7 +26,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any
 
-from pydns.log import Log
+from pydns.log import Log, tell
 from pydns.plugin import Process
 from pydns.server.channel import Recipe
 from pydns.server.endpoint import Endpoint
@@ -129,10 +129,8 @@ class Crew(Workers):
         return [(number, plugin) for number, block in blocks for plugin in block.having(Feeds)]  # type: ignore[type-abstract]
 
     def _tell(self, block: int, plugin: str, piece: bytes) -> None:
-        change = encoded_change(block, plugin, piece)
-        for post in self._posts:
-            if post.worker is not None:
-                post.worker.tell(change)
+        workers = [post.worker for post in self._posts if post.worker is not None]
+        tell([worker.tell for worker in workers], encoded_change(block, plugin, piece))
 
     async def _keep(self, post: _Post) -> None:
         """Have a worker at a post, one after the other."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pydns.log import Log
+from pydns.log import Log, with_stack
 from pydns.plugin import Block, Plugin
 from pydns.query import Address
 from pydns.server.listener import Listener
@@ -50,13 +50,11 @@ class Instance:
 
     async def serving(self) -> None:
         """The sockets are open."""
-        for plugin in self.plugins:
-            await plugin.serving()
+        await _each(self.plugins, "serving", lambda plugin: plugin.serving())
 
     async def lameduck(self) -> None:
         """The final stop is near; queries are still answered."""
-        for plugin in self.plugins:
-            await plugin.lameduck()
+        await _each(self.plugins, "lameduck", lambda plugin: plugin.lameduck())
 
     async def finish(self) -> None:
         """No more queries arrive: let those in flight end."""
@@ -97,11 +95,18 @@ def _zones(address: Address, listener: Listener) -> Iterator[str]:
 
 
 async def _stop(plugins: Sequence[Plugin]) -> None:
+    await _each(plugins, "stopping", lambda plugin: plugin.stop())
+
+
+async def _each(plugins: Sequence[Plugin], step: str, take: Callable[[Plugin], Awaitable[None]]) -> None:
+    """Have all plugins take a step that none can refuse; one that fails at it is logged and holds up no other."""
     for plugin in plugins:
         try:
-            await plugin.stop()
+            await take(plugin)
         except (ValueError, OSError) as error:
-            _log.error(f"plugin/{plugin.name}: stopping: {error}")
+            _log.error(f"plugin/{plugin.name}: {step}: {error}")
+        except Exception as bug:  # noqa: BLE001  it must not leave the others running
+            _log.error(f"plugin/{plugin.name}: {step}: {with_stack(bug)}")
 
 
 def _why(plugin: Plugin, error: Exception) -> str:

@@ -135,12 +135,10 @@ def test_replace_never_denies_a_name_that_stays() -> None:
     """At each single change of a relist, the objects that are in both lists are all there."""
     store = filled(service("kept", "10.96.0.2"), service("gone", "10.96.0.3"))
     new = service("kept", "10.96.0.4"), service("new", "10.96.0.3")
-
-    def still_there(change: Change) -> None:
-        assert store.service("shop", "kept") is not None
-
-    store.on_change(still_there)
+    kept: list[Service | None] = []
+    store.on_change(lambda change: kept.append(store.service("shop", "kept")))
     store.replace(Kind.SERVICE, {key_of(item): item for item in new})
+    assert kept == [new[0]] * 3
     assert list(store.services()) == [*new]
     assert store.services_by_ip("10.96.0.3") == (new[1],)
 
@@ -148,12 +146,9 @@ def test_replace_never_denies_a_name_that_stays() -> None:
 def test_changes_are_told_after_they_are_applied() -> None:
     store, old, new = Store(), service("web", "10.96.0.2"), service("web", "10.96.0.3")
     told: list[Change] = []
-
-    def listener(change: Change) -> None:
-        told.append(change)
-        assert store.service(change.namespace, change.name) == change.new
-
-    store.on_change(listener)
+    there: list[Service | None] = []
+    store.on_change(told.append)
+    store.on_change(lambda change: there.append(store.service(change.namespace, change.name)))
     store.put(old)
     store.put(new)
     store.put(new)
@@ -164,6 +159,32 @@ def test_changes_are_told_after_they_are_applied() -> None:
         Change(Kind.SERVICE, "shop", "web", old, new),
         Change(Kind.SERVICE, "shop", "web", new, None),
     ]
+    assert there == [old, new, None]
+
+
+def test_everybody_is_told_whoever_fails(log_lines: list[str]) -> None:
+    """A second list would not do it: by then nothing differs."""
+    web, moved = slice_of("web", "web-a", "10.0.0.1"), slice_of("api", "web-a", "10.0.0.1")
+    store = filled(web)
+    told: list[tuple[str, Change]] = []
+
+    def failing(change: Change) -> None:
+        told.append(("failing", change))
+        raise ZeroDivisionError("no luck")
+
+    store.on_change(failing)
+    store.on_change(lambda change: told.append(("other", change)))
+    for _ in range(2):
+        store.replace(Kind.SLICE, {key_of(moved): moved})
+    changes = Change(Kind.SLICE, "shop", "web", web, None), Change(Kind.SLICE, "shop", "api", None, moved)
+    assert told == [(name, change) for change in changes for name in ("failing", "other")]
+    assert len(log_lines) == len(changes)
+    for line in log_lines:
+        first, *stack = line.splitlines()
+        assert first.startswith("[ERROR] ") and first.endswith(
+            "failing failed at what others were told: ZeroDivisionError: no luck"
+        )
+        assert stack[-1] == "ZeroDivisionError: no luck"
 
 
 def test_slice_changes_name_the_service() -> None:

@@ -41,16 +41,28 @@ async def test_a_plugin_that_cannot_start_stops_those_that_did(error: Exception,
     assert events == ["a start", "a stop"]
 
 
-async def test_a_plugin_that_cannot_stop_keeps_no_other_from_it(log_lines: list[str]) -> None:
+@pytest.mark.parametrize(
+    "error, words, has_stack",
+    [(OSError("still busy"), "still busy", False), (KeyError("a bug"), "KeyError: 'a bug'", True)],
+)
+async def test_a_plugin_that_fails_at_a_step_keeps_no_other_from_it(
+    error: Exception, words: str, has_stack: bool, log_lines: list[str]
+) -> None:
     class Stubborn(Noted):
-        async def stop(self) -> None:
-            raise OSError("still busy")
+        async def fail(self) -> None:
+            raise error
+
+        serving = lameduck = stop = fail
 
     events: list[str] = []
     block = Block((), make_process())
-    await Instance([block], [Stubborn(block, "a", events), Noted(block, "b", events)], {}).stop()
-    assert events == ["b stop"]
-    assert log_lines == ["[ERROR] plugin/noted: stopping: still busy"]
+    instance = Instance([block], [Stubborn(block, "a", events), Noted(block, "b", events)], {})
+    for step in (instance.serving, instance.lameduck, instance.stop):
+        await step()
+    assert events == ["b serving", "b lameduck", "b stop"]
+    lines = [f"[ERROR] plugin/noted: {step}: {words}" for step in ("serving", "lameduck", "stopping")]
+    assert [line.splitlines()[0] for line in log_lines] == lines
+    assert [len(line.splitlines()) > 1 for line in log_lines] == [has_stack] * 3
 
 
 @pytest.mark.parametrize(

@@ -203,9 +203,11 @@ class Kubernetes(Passes, Plugin):
         self.answers.apex.follow(self.process.clock())  # it may bring another serial, and no change
 
     def _publish(self, change: Change) -> None:
-        self.answers.apex.follow(self.process.clock())
-        if self.process.changes.heard:
-            self.process.changes.publish(self._tags.of(change))
+        try:
+            self.answers.apex.follow(self.process.clock())
+        finally:
+            if self.process.changes.heard:
+                self.process.changes.publish(self._tags.of(change))
 
     def ahead(self, name: str, shape: Shape) -> bool:
         """Also some that it would pass on are kept back: their names end in the same letters."""

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Hashable, Iterable
 from functools import partial
+from ipaddress import IPv4Address
 from pathlib import Path
 
 import pytest
 
 from pydns.corefile.line import CorefileError
 from pydns.dns import Flag, Message, Rcode
+from pydns.dns.message import parse
 from pydns.dns.replay import Replay
 from pydns.k8s.objects import Namespace
 from pydns.k8s.source import SourceError
@@ -16,8 +18,10 @@ from pydns.net import interface_addresses
 from pydns.plugin import Ready
 from pydns.plugins.kubernetes.plugin import Kubernetes
 from pydns.query import Failure, Query
+from pydns.server.listener import Listener
 from tests.plugins.kubernetes.cluster import OBJECTS, FixedSource, ask, cluster_ip, expand, make_kubernetes, shown
-from tests.support import answer, make_block, make_plugin, make_query
+from tests.server.parts import make_listener, packet
+from tests.support import answer, make_block, make_plugin, make_query, settle
 
 NEXT = answer("x. 60 IN A 192.0.2.99")
 
@@ -282,3 +286,38 @@ async def test_changes_are_published_once_they_are_applied() -> None:
     denied = (await ask(plugin, "web.shop.S A")).replay
     source.store.put(cluster_ip("web", "10.96.1.1"))
     assert denied is not None and set(denied.tags) & set(published)
+
+
+async def test_nothing_is_replayed_from_before_a_change_whoever_else_fails_at_it(log_lines: list[str]) -> None:
+    """A listener of the store, one of the tags, and the plugin's own clock fail, before the packet cache is told."""
+    source = FixedSource([Namespace("shop"), cluster_ip("web", "10.96.1.1")])
+
+    def failing(news: object) -> None:
+        raise ZeroDivisionError
+
+    source.store.on_change(failing)
+    plugin = make_kubernetes(source=source)
+    process = plugin.process
+    process.changes.listen(failing)
+    listener = make_listener(plugin.serve, process=process)
+    asked = packet("web.shop.svc.cluster.local. A")
+    assert [await replied(listener, asked) for _ in range(3)] == ["10.96.1.1"] * 3
+    cache = listener.cache("udp", 4)
+    assert cache is not None and cache.get(asked) is not None
+    plugin.answers.apex.follow = failing  # type: ignore[method-assign]
+    source.store.put(cluster_ip("web", "10.96.1.2"))
+    assert cache.get(asked) is None
+    assert await replied(listener, asked) == "10.96.1.2"
+    assert len(log_lines) == 3
+
+
+async def replied(listener: Listener, asked: bytes) -> str:
+    """The first address of the reply."""
+    cache = listener.cache("udp", 4)
+    assert cache is not None
+    sent = [cache.get(asked)]
+    if sent == [None]:
+        listener.submit(asked, ("127.0.0.1", 40212), ("127.0.0.1", 53), "udp", sent.append)
+        await settle()
+    assert sent[-1] is not None
+    return str(IPv4Address(parse(sent[-1]).answer[0].rdata))
