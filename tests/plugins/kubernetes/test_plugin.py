@@ -288,7 +288,9 @@ async def test_changes_are_published_once_they_are_applied() -> None:
     assert denied is not None and set(denied.tags) & set(published)
 
 
-async def test_nothing_is_replayed_from_before_a_change_whoever_else_fails_at_it(log_lines: list[str]) -> None:
+async def test_nothing_is_replayed_from_before_a_change_whoever_else_fails_at_it(
+    log_lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A listener of the store, one of the tags, and the plugin's own clock fail, before the packet cache is told."""
     source = FixedSource([Namespace("shop"), cluster_ip("web", "10.96.1.1")])
 
@@ -304,7 +306,7 @@ async def test_nothing_is_replayed_from_before_a_change_whoever_else_fails_at_it
     assert [await replied(listener, asked) for _ in range(3)] == ["10.96.1.1"] * 3
     cache = listener.cache("udp", 4)
     assert cache is not None and cache.get(asked) is not None
-    plugin.answers.apex.follow = failing  # type: ignore[method-assign]
+    monkeypatch.setattr(plugin.answers.apex, "follow", failing)
     source.store.put(cluster_ip("web", "10.96.1.2"))
     assert cache.get(asked) is None
     assert await replied(listener, asked) == "10.96.1.2"
