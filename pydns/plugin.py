@@ -9,8 +9,8 @@ A plugin is a class with a ``name``, an `Options` dataclass and, as a link of th
 * ``raise Dropped()`` sends no reply at all.
 
 Consent to the packet cache is explicit and defaults to no, twice: the class says ``replay_safe`` where serving the same
-bytes again without calling it is right, and a reply carries a `Replay`.  For a reply that may stand for other names,
-too (`Denial`), every link in front of the one that made it must say so: ``denies_alike``.  A link that counts a query
+bytes again without calling it is right, and a reply carries a `Replay`.  For a reply that may serve for other names,
+too (`Pattern`), every link in front of the one that made it must say so: ``treats_alike``.  A link that counts a query
 says how its reply is counted that is sent again (`Query.counters`).
 
 This module knows no plugin by name and no socket.
@@ -193,8 +193,9 @@ class Plugin:
         for line in lines[1:]:
             line.warn(f"only the first line of '{cls.name}' in a block counts")
 
-    def denies_alike(self, zone: str) -> bool:
-        """Whether this plugin need not see queries for names below ``zone`` (lower-case) that a link behind it denies.
+    def treats_alike(self, zone: str) -> bool:
+        """Whether this plugin need not see queries for names below ``zone`` (lower-case) that a link behind it denies,
+        or answers by one address.
 
         That is so where it does the same for each such name and keeps nothing of it, but for what `Replay.counters`
         count.  It defaults to no.

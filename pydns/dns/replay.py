@@ -13,16 +13,28 @@ from typing import ClassVar, NamedTuple
 from pydns.dns.types import new
 
 
-class Denial(NamedTuple):
-    """Consent to give the same reply, but for its question, to questions of its type about other names below ``zone``.
+class Part(NamedTuple):
+    """What a reply of a `Pattern` does not share with those for other names.
 
-    ``absence`` is asked of each such name, in lower case: the tags of the data that say at this moment that it does not
-    exist, or None where this reply is not the one that is due.  ``zone`` is lower-case, and ``maker`` the link of the
-    chain that says so and passes no such query on.
+    Its ``rcode``, and the ``octets`` of the one address in it, none where it has no answer; ``tags`` name the data that
+    say so at this moment.
+    """
+
+    rcode: int
+    octets: bytes
+    tags: tuple[Hashable, ...]
+
+
+class Pattern(NamedTuple):
+    """Consent to answer questions about other names below ``zone`` like this one, but for the question and a `Part`.
+
+    ``part`` is asked of each such name, in lower case, and a type: what its reply has in place of this one's, or None
+    where that reply is of no pattern.  ``zone`` is lower-case, and ``maker`` the link of the chain that says so and
+    passes no such query on.
     """
 
     zone: str
-    absence: Callable[[str], tuple[Hashable, ...] | None]
+    part: Callable[[str, int], Part | None]
     maker: object
 
 
@@ -57,7 +69,7 @@ class Replay(NamedTuple):
     ``until`` is the clock reading (seconds) at which the consent ends; ``tags`` name the data that the reply was made
     of: a change of one of them ends it at once; ``variants`` above 1 says that the reply is one of several equally
     right ones (shuffled), of which that many should be kept and sent in turn; each of ``counters`` is called
-    with the number of times the reply was sent again, so that metrics stay exact.  ``denial`` lets it stand for other
+    with the number of times the reply was sent again, so that metrics stay exact.  ``pattern`` lets it serve for other
     names, as long.  It ends with its ``lease``, too.  ``any_order`` says that the records which can change places
     (`Packed.movable`) may come in any order, each first as often as the others.
     """
@@ -66,7 +78,7 @@ class Replay(NamedTuple):
     tags: tuple[Hashable, ...] = ()
     variants: int = 1
     counters: tuple[Callable[[int], None], ...] = ()
-    denial: Denial | None = None
+    pattern: Pattern | None = None
     lease: Lease = FOREVER
     any_order: bool = False
 
@@ -76,23 +88,23 @@ class Replay(NamedTuple):
 
     def with_counters(self, *counters: Callable[[int], None]) -> Replay:
         """The same consent with more counters."""
-        until, tags, variants, counted, denial, lease, any_order = self
-        return new(Replay, (until, tags, variants, counted + counters, denial, lease, any_order))
+        until, tags, variants, counted, pattern, lease, any_order = self
+        return new(Replay, (until, tags, variants, counted + counters, pattern, lease, any_order))
 
-    def with_denial(self, denial: Denial | None) -> Replay:
-        """The same consent, for other names as ``denial`` says."""
+    def with_pattern(self, pattern: Pattern | None) -> Replay:
+        """The same consent, for other names as ``pattern`` says."""
         until, tags, variants, counters, _, lease, any_order = self
-        return new(Replay, (until, tags, variants, counters, denial, lease, any_order))
+        return new(Replay, (until, tags, variants, counters, pattern, lease, any_order))
 
     def in_any_order(self) -> Replay:
         """The same consent for every order of the records that can change places."""
-        until, tags, variants, counters, denial, lease, _ = self
-        return new(Replay, (until, tags, variants, counters, denial, lease, True))
+        until, tags, variants, counters, pattern, lease, _ = self
+        return new(Replay, (until, tags, variants, counters, pattern, lease, True))
 
     def with_lease(self, lease: Lease) -> Replay:
         """The same consent, to end with ``lease``."""
-        until, tags, variants, counters, denial, _, any_order = self
-        return new(Replay, (until, tags, variants, counters, denial, lease, any_order))
+        until, tags, variants, counters, pattern, _, any_order = self
+        return new(Replay, (until, tags, variants, counters, pattern, lease, any_order))
 
     def for_part(self) -> Replay:
         """Consent for a reply of which this one is a part: for its own question alone, and while TTLs stand still."""

@@ -43,7 +43,7 @@ class Any(Plugin):
     first_line_only = True
     replay_safe = True
 
-    def denies_alike(self, zone: str) -> bool:
+    def treats_alike(self, zone: str) -> bool:
         return True
 
     async def serve(self, query: Query) -> Message:

@@ -132,7 +132,7 @@ class Errors(Passes, Plugin):
         self.tasks = Tasks()
         self._groups = [_Group(self, consolidate) for consolidate in conf.consolidate]
 
-    def denies_alike(self, zone: str) -> bool:
+    def treats_alike(self, zone: str) -> bool:
         return True
 
     async def serve(self, query: Query) -> Message:

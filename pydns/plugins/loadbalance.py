@@ -237,7 +237,8 @@ class Loadbalance(Passes, Plugin):
         self._content: str | None = None
         self._tasks = Tasks()
 
-    def denies_alike(self, zone: str) -> bool:
+    def treats_alike(self, zone: str) -> bool:
+        """One address is in the right order, whatever it weighs."""
         return True
 
     async def serve(self, query: Query) -> Message:

@@ -272,7 +272,7 @@ class Prometheus(Passes, Plugin):
         await self.process.workers.collect()
         return 200, CONTENT_TYPE, self.process.metrics.exposition()
 
-    def denies_alike(self, zone: str) -> bool:
+    def treats_alike(self, zone: str) -> bool:
         """Whether all names below ``zone`` are counted under one zone: their replies have one size each length."""
         return not any(is_below(other, zone) for other in self._zones if other != zone)
 

@@ -13,7 +13,7 @@ Rules, in the order in which they are checked (CoreDNS ``Server.ServeDNS``):
    one), and only the options that a plugin put there (RFC 6891 section 6.1.1).  Without one a response code above 15
    cannot be told and is SERVFAIL.
 8. The reply is cut at the client's size.
-9. A `Replay` holds for common queries only: opcode QUERY, no records, no EDNS option that could matter.  Its `Denial`
+9. A `Replay` holds for common queries only: opcode QUERY, no records, no EDNS option that could matter.  Its `Pattern`
    holds where every link in front of its maker treats such names alike, and no other zone lies below its zone.
 
 It names no plugin and opens no socket.
@@ -31,7 +31,7 @@ from pydns.dns.edns import DO, KEPT_FLAGS, MIN_SIZE, Edns, OptionCode
 from pydns.dns.message import Message, Question, pack, parse, ring_of, uncompressed_size
 from pydns.dns.name import is_below, labels, suffixes, tail
 from pydns.dns.packed import Ring
-from pydns.dns.replay import Denial, Replay
+from pydns.dns.replay import Pattern, Replay
 from pydns.dns.types import OPCODE_MASK, RCODE_MASK, Class, Flag, Rcode, Type, new
 from pydns.errand import Errand
 from pydns.log import Log
@@ -67,10 +67,10 @@ class Chain:
     any_class: bool = False
     links: tuple[Plugin, ...] = ()
 
-    def denies_alike(self, denial: Denial) -> bool:
-        """Whether the maker of ``denial`` is here, and each link in front of it treats the names alike."""
-        in_front = takewhile(lambda link: link is not denial.maker, self.links)
-        return denial.maker in self.links and all(link.denies_alike(denial.zone) for link in in_front)
+    def treats_alike(self, pattern: Pattern) -> bool:
+        """Whether the maker of ``pattern`` is here, and each link in front of it treats the names alike."""
+        in_front = takewhile(lambda link: link is not pattern.maker, self.links)
+        return pattern.maker in self.links and all(link.treats_alike(pattern.zone) for link in in_front)
 
 
 @dataclass
@@ -89,7 +89,7 @@ class Dispatcher:
     def __post_init__(self) -> None:
         self._depth = max((len(labels(zone)) for zone in self.zones), default=0)
         self._any_class = any(chain.any_class for chain in self.zones.values())
-        self._denies_alike = cache(self._ask_denies_alike)
+        self._treats_alike = cache(self._ask_treats_alike)
         self._panics = self.process.metrics.counter("panics_total", "A metrics that counts the number of panics.")
 
     async def handle(
@@ -167,13 +167,13 @@ class Dispatcher:
         """As much of a reply's `Replay` as rule 9 lets be, with what the links count."""
         if not chain.replay_safe or not _is_common(query.message):
             return None
-        if replay.denial is not None and not self._denies_alike(chain, replay.denial):
-            replay = replay.with_denial(None)
+        if replay.pattern is not None and not self._treats_alike(chain, replay.pattern):
+            replay = replay.with_pattern(None)
         return replay.with_counters(*query.counters)
 
-    def _ask_denies_alike(self, chain: Chain, denial: Denial) -> bool:
-        below = any(is_below(zone, denial.zone) for zone in self.zones if zone != denial.zone)
-        return not below and chain.denies_alike(denial)
+    def _ask_treats_alike(self, chain: Chain, pattern: Pattern) -> bool:
+        below = any(is_below(zone, pattern.zone) for zone in self.zones if zone != pattern.zone)
+        return not below and chain.treats_alike(pattern)
 
     def _chain(self, query: Query) -> Chain | None:
         """The chain of rule 4, its zone noted in ``query``; None where rules 2, 3 and 5 turn the query away."""

@@ -13,7 +13,7 @@ Rules:
 6. A reply with a `Ring` is sent in ever new orders, in which each record comes first equally often.  The variants of
    any other have turns one after the other, from a random one on, and are sent in that order: what a plugin does by
    `Query.turn` comes out even.
-7. A denial that is not kept may be made from a template (`Templates`), which is as good as the chain.
+7. A reply that is not kept may be made from a template (`Templates`), which is as good as the chain.
 8. Replays are counted in the entry, and told to the reply's counters and the cache's own when it dies or is asked to
    `flush`.
 
@@ -181,27 +181,28 @@ class PacketCache:
         key = query[ID:]
         entry = self._entries.get(key)
         if entry is None or entry.turns is None:
-            return self._deny(query)
+            return self._make(query)
         now = self._clock()
         if entry.until <= now or (entry.lease.until <= now and not entry.renew()):
             self._drop(key)
-            return self._deny(query)
+            return self._make(query)
         entry.recent = True
         variant = next(entry.turns)
         variant.hits += 1
         return query[:ID] + variant.octets
 
-    def _deny(self, query: bytes) -> bytes | None:
-        """The denial that a template gives; kept where its query was seen before."""
+    def _make(self, query: bytes) -> bytes | None:
+        """The reply that a template gives; kept where its query was seen before."""
         now = self._clock()
-        template = self._templates.find(query, now)
-        tags = None if template is None else template.denies(query)
-        if template is None or tags is None:
+        found = self._templates.find(query, now)
+        if found is None:
             return None
-        octets = template.reply_to(query)
+        template, part = found
+        template.hits += 1
+        octets = template.reply_to(query, part)
         key = query[ID:]
         if self._marks.add(key, now):
-            self._keep(key, octets, template.replay(tags), new_turn())
+            self._keep(key, octets, template.replay(part), new_turn())
         return query[:ID] + octets
 
     def ticket(self, query: bytes) -> Ticket:
@@ -214,7 +215,7 @@ class PacketCache:
         key = query[ID:]
         now = self._clock()
         ended = replay.has_ended(now)
-        if replay.denial is not None and not ended:
+        if replay.pattern is not None and not ended:
             self._templates.put(query, reply, replay, now, lambda shape: self._marks.add(shape, now))
         if not self._marks.add(key, now) or len(query) > MAX_QUERY or len(reply) > MAX_REPLY:
             return

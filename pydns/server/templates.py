@@ -1,55 +1,62 @@
-"""Denials remembered as templates: one reply that answers for every name of its length that does not exist.
+"""Replies remembered as templates: one answers for every name of its length that does not exist, one for every name
+that has one address, one for every name without the data asked for.
 
 Rules:
 
-1. A reply becomes a template where its `Replay` has a `Denial`; it ends with that `Replay`, or has its lease renewed.
+1. A reply becomes a template where its `Replay` has a `Pattern`; it ends with that `Replay`, or has its lease renewed.
 2. A template is for queries of one shape: the same octets in front of the name (ID aside) and behind it, the same
    length of the name, and the zone at its end in the same letter case.  So each has a reply of the same octets but for
-   ID and question: names in replies are compressed by pointers into the question, as far as it has the same labels.
-3. Hence a name that shares one more label in front of the zone with a name in the reply has no template.
+   ID, question and address: names in replies are compressed by pointers into the question, as far as it has the same
+   labels.
+3. Hence a name that shares one more label in front of the zone with a name in the reply has no template, unless that
+   is the owner of a record and the whole of the name asked for.
 4. Only plain queries have templates: a question alone, or with an OPT record without options.
-5. Names are read as the chain reads them (`from_wire`), and one with escapes or pointers is left to the chain.
-6. Of each name `Denial.absence` is asked, at each query: nothing is remembered about names.
+5. Names are read as the chain reads them, and one with escapes or pointers is left to the chain (`plain_name`).
+6. Of each name `Pattern.part` is asked, at each query: nothing is remembered about names.
 
 It knows no zones and no plugins; who puts a template sees to it that its shape was met before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 
 from pydns.dns.message import HEADER, parse
-from pydns.dns.name import BadName, from_wire, is_below, labels, to_wire
+from pydns.dns.name import BadName, is_below, labels, plain_name, to_wire
 from pydns.dns.packed import overwritten
 from pydns.dns.rdata import names_in
-from pydns.dns.replay import Denial, Replay
+from pydns.dns.replay import Part, Pattern, Replay
+from pydns.dns.types import RCODE_MASK
 from pydns.server.replayed import Replayed
 
-MAX_TEMPLATES = 1024
-"""Templates of one cache; one too many wipes them all, because they are made again in no time."""
+MAX_SHAPES = 1024
+"""Shapes that have templates in one cache; one too many wipes them all, because they are made again in no time."""
 _TYPE_AND_CLASS = 4
 _PLAIN_OPT = 11
 """Octets of an OPT record without options."""
+_ADDRESS = 12
+"""Octets between the question and the address behind it: the head of a record whose owner is a pointer."""
 
 Shape = tuple[int, bytes, bytes]
 """Where the name ends, what stands in front of it, and what stands behind it and in its last labels."""
+Kind = tuple[int, int]
+"""Rcode, and how many answers there are."""
 
 
 class Template(Replayed):
-    """A reply without ID and question."""
+    """A reply without ID, question and address."""
 
-    __slots__ = ("_absence", "_behind", "_head", "_places", "_replay", "_rest", "_shared", "_start")
+    __slots__ = ("_behind", "_head", "_places", "_replay", "_rest", "_shared", "_start")
 
-    def __init__(self, reply: bytes, start: int, behind: int, replay: Replay, denial: Denial) -> None:
+    def __init__(self, reply: bytes, start: int, behind: int, replay: Replay, zone: str) -> None:
         """The zone's name starts at ``start``, the question ends at ``behind``."""
         super().__init__(replay.counters)
         self._head = reply[2 : HEADER.size]
         self._rest = reply[behind:]
         self._start = start
         self._behind = behind
-        self._absence = denial.absence
-        self._shared = _labels_before(denial.zone, reply)
-        self._replay = replay.with_denial(None)
+        self._shared = _labels_before(zone, reply)
+        self._replay = replay.with_pattern(None)
         places = replay.lease.places(reply)
         self._places = None if places is None else tuple([place - behind for place in places])
 
@@ -57,20 +64,16 @@ class Template(Replayed):
         """Whether the name in ``query``, which has this shape, is compressed as it is here (rule 3)."""
         return not query.endswith(self._shared, HEADER.size, self._start)
 
-    def denies(self, query: bytes) -> tuple[Hashable, ...] | None:
-        """The tags of the data by which the name in ``query``, which has this shape, does not exist; None to ask the
-        chain."""
-        name = _name(query, self._behind - _TYPE_AND_CLASS)
-        return None if name is None or not self.has_room(query) else self._absence(name)
+    def reply_to(self, query: bytes, part: Part) -> bytes:
+        """The reply without its ID."""
+        rest, address = self._rest, part.octets
+        if address:
+            rest = rest[:_ADDRESS] + address + rest[_ADDRESS + len(address) :]
+        return self._head + query[HEADER.size : self._behind] + rest
 
-    def reply_to(self, query: bytes) -> bytes:
-        """The reply without its ID; counts."""
-        self.hits += 1
-        return self._head + query[HEADER.size : self._behind] + self._rest
-
-    def replay(self, tags: tuple[Hashable, ...]) -> Replay:
-        """Consent to send the reply for one name again, until the data of ``tags`` change."""
-        return Replay(self._replay.until, tags, 1, self.counters, lease=self._replay.lease)
+    def replay(self, part: Part) -> Replay:
+        """Consent to send the reply for one name again, until its data change."""
+        return Replay(self._replay.until, part.tags, 1, self.counters, lease=self._replay.lease)
 
     def has_ended(self, now: float) -> bool:
         return self._replay.has_ended(now)
@@ -88,69 +91,116 @@ class Template(Replayed):
         return True
 
 
+class _Family:
+    """The templates for queries of one shape, all of one ``pattern``, by their kind."""
+
+    __slots__ = ("_end", "_qtype", "pattern", "templates")
+
+    def __init__(self, pattern: Pattern, query: bytes, end: int) -> None:
+        """The name in ``query`` stops at ``end``."""
+        self.pattern = pattern
+        self.templates: dict[Kind, Template] = {}
+        self._end = end
+        self._qtype = int.from_bytes(query[end : end + 2], "big")
+
+    def part(self, query: bytes) -> Part | None:
+        """What is its own in the reply to a query; None where only the chain knows."""
+        name = _name(query, self._end)
+        return None if name is None else self.pattern.part(name, self._qtype)
+
+
 class Templates:
     """The templates of one packet cache; ``counters`` are those of each, beside its reply's."""
 
     def __init__(self, counters: tuple[Callable[[int], None], ...] = ()) -> None:
         self._counters = counters
-        self._templates: dict[Shape, Template] = {}
+        self._families: dict[Shape, _Family] = {}
         self._lengths: dict[int, None] = {}
 
     def __len__(self) -> int:
-        return len(self._templates)
+        return sum(len(family.templates) for family in self._families.values())
 
-    def find(self, query: bytes, now: float) -> Template | None:
-        """The template for queries of this shape."""
+    def find(self, query: bytes, now: float) -> tuple[Template, Part] | None:
+        """The template for a query, and what is its own in the reply."""
+        family = self._family(query)
+        part = None if family is None else family.part(query)
+        if family is None or part is None:
+            return None
+        template = family.templates.get((part.rcode, bool(part.octets)))
+        if template is None or not template.goes_on(now) or not template.has_room(query):
+            return None
+        return template, part
+
+    def _family(self, query: bytes) -> _Family | None:
         end = query.find(0, HEADER.size) + 1
         for length in self._lengths:
-            template = self._templates.get((end, query[2 : HEADER.size], query[end - length :]))
-            if template is not None and template.goes_on(now):
-                return template
+            family = self._families.get((end, query[2 : HEADER.size], query[end - length :]))
+            if family is not None:
+                return family
         return None
 
-    def put(self, query: bytes, reply: bytes, replay: Replay, now: float, is_known: Callable[[Shape], bool]) -> None:
-        """Make a template of a reply that may be one, if its shape ``is_known``."""
-        denial = replay.denial
+    def put(
+        self, query: bytes, reply: bytes, replay: Replay, now: float, is_known: Callable[[tuple[Shape, Kind]], bool]
+    ) -> None:
+        """Make a template of a reply that may be one, if its shape and kind are known."""
+        pattern = replay.pattern
         end = query.find(0, HEADER.size) + 1
         behind = end + _TYPE_AND_CLASS
-        if denial is None or not _is_plain(query, behind) or query[HEADER.size : behind] != reply[HEADER.size : behind]:
+        asked = query[HEADER.size : behind]
+        if pattern is None or not _is_plain(query, behind) or reply[HEADER.size : behind] != asked:
             return
-        start = end - len(to_wire(denial.zone))
+        start = end - len(to_wire(pattern.zone))
         shape = end, query[2 : HEADER.size], query[start:]
-        old = self._templates.get(shape)
-        if (old is None or old.has_ended(now)) and is_known(shape) and _is_below(_name(query, end), denial.zone):
-            template = Template(reply, start, behind, replay.with_counters(*self._counters), denial)
-            if template.has_room(query):
-                self._add(shape, end - start, template)
+        kind = reply[3] & RCODE_MASK, int.from_bytes(reply[6:8], "big")
+        family = self._families.get(shape)
+        old = None if family is None else family.templates.get(kind)
+        if (old is not None and not old.has_ended(now)) or not is_known((shape, kind)):
+            return
+        if family is None or family.pattern != pattern:
+            family = _Family(pattern, query, end)
+        template = Template(reply, start, behind, replay.with_counters(*self._counters), pattern.zone)
+        if _is_below(_name(query, end), pattern.zone) and _gives(template, family.part(query), query, reply):
+            self._add(shape, end - start, family)
+            family.templates[kind] = template
 
-    def _add(self, shape: Shape, length: int, template: Template) -> None:
-        if len(self._templates) >= MAX_TEMPLATES:
+    def _add(self, shape: Shape, length: int, family: _Family) -> None:
+        old = self._families.get(shape)
+        if old is None and len(self._families) >= MAX_SHAPES:
             self.clear()
-        old = self._templates.get(shape)
-        if old is not None:
-            old.flush()
+        elif old is not None:
+            _flush(old)
         self._lengths[length] = None
-        self._templates[shape] = template
+        self._families[shape] = family
 
     def flush(self) -> None:
         """Tell all counters what they do not know of yet."""
-        for template in self._templates.values():
-            template.flush()
+        for family in self._families.values():
+            _flush(family)
 
     def clear(self) -> None:
         """Forget everything."""
         self.flush()
-        self._templates.clear()
+        self._families.clear()
         self._lengths.clear()
+
+
+def _flush(family: _Family) -> None:
+    for template in family.templates.values():
+        template.flush()
+
+
+def _gives(template: Template, part: Part | None, query: bytes, reply: bytes) -> bool:
+    """Whether a template gives the reply that it was made of, and may."""
+    return part is not None and template.has_room(query) and template.reply_to(query, part) == reply[2:]
 
 
 def _name(query: bytes, end: int) -> str | None:
     """The name asked for in lower case, if it is read up to ``end`` as it stands (rule 5)."""
     try:
-        name, stop = from_wire(query, HEADER.size)
-    except BadName:
+        name, stop = plain_name(query, HEADER.size)
+    except (BadName, IndexError):
         return None
-    return name.lower() if stop == end and "\\" not in name else None
+    return name.lower() if stop == end else None
 
 
 def _is_below(name: str | None, zone: str) -> bool:
@@ -164,7 +214,10 @@ def _is_plain(query: bytes, behind: int) -> bool:
 
 def _labels_before(zone: str, reply: bytes) -> tuple[bytes, ...]:
     """The labels that stand in front of ``zone`` in the names of a reply's records, each with its length."""
-    records = parse(reply).records()
-    names = {name.lower() for record in records for name in (record.name, *names_in(record.type, record.rdata))}
+    message = parse(reply)
+    asked = message.question and message.question.name
+    owners = {record.name for record in message.records() if record.name != asked}
+    targets = {name for record in message.records() for name in names_in(record.type, record.rdata)}
+    names = {name.lower() for name in owners | targets}
     below = (name for name in names if _is_below(name, zone))
     return tuple(to_wire(labels(name[: len(name) - len(zone)])[-1] + ".")[:-1] for name in below)

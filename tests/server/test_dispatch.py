@@ -8,7 +8,7 @@ import pytest
 
 from pydns.dns import Edns, Flag, Message, Question, Rcode
 from pydns.dns.message import RR, pack, parse
-from pydns.dns.replay import Denial, Replay
+from pydns.dns.replay import Pattern, Replay
 from pydns.dns.types import Opcode
 from pydns.plugin import Plugin, Settings
 from pydns.plugins.errors import Errors
@@ -297,14 +297,14 @@ ALIKE, NOT_ALIKE = make_plugin(Errors, "errors"), make_plugin(LogPlugin, "log")
     ],
     ids=["alike", "behind the maker", "in front of it", "no maker", "no links", "a zone below"],
 )
-async def test_a_denial_takes_every_link_in_front_of_its_maker(
+async def test_a_pattern_takes_every_link_in_front_of_its_maker(
     links: tuple[Plugin, ...], more: dict[str, Serve | None], kept: bool
 ) -> None:
-    consent = Replay(1060.0, denial=Denial("example.org.", lambda name: (), MAKER))
+    consent = Replay(1060.0, pattern=Pattern("example.org.", lambda name, qtype: None, MAKER))
     chain = Chain(answer(change=lambda reply: reply._replace(replay=consent)), replay_safe=True, links=links)
     reply = await make_dispatcher({"example.org.": chain, **more}).handle(packet(), CLIENT, LOCAL, "udp")
     assert reply is not None
-    assert reply.replay == (consent if kept else consent.with_denial(None))
+    assert reply.replay == (consent if kept else consent.with_pattern(None))
 
 
 @pytest.mark.parametrize(
@@ -408,8 +408,8 @@ async def test_a_look_up_inherits_consent(replay_safe: bool) -> None:
     assert reply.replay == (consent if replay_safe else None)
 
 
-async def test_a_look_up_is_about_another_name_than_the_one_denied() -> None:
-    consent = Replay(1060.0, denial=Denial("org.", lambda name: (), MAKER))
+async def test_a_look_up_is_about_another_name_than_those_of_the_pattern() -> None:
+    consent = Replay(1060.0, pattern=Pattern("org.", lambda name, qtype: None, MAKER))
     chain = Chain(answer(change=lambda reply: reply._replace(replay=consent)), replay_safe=True, links=(MAKER,))
     reply = await resolve(make_dispatcher({"org.": chain}), make_query("example.org. A"))
-    assert reply.replay == consent.with_denial(None)
+    assert reply.replay == consent.with_pattern(None)

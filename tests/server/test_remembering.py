@@ -88,7 +88,7 @@ objects = st.one_of(
         NAMESPACE_NAMES,
         st.sampled_from(("web", "web", "api", "aaa")),
         st.just("ClusterIP"),
-        st.sampled_from([("None",), ("10.0.0.1",), ("fd00::1",)]),
+        st.sampled_from([("None",), ("10.0.0.1",), ("10.0.0.2",), ("fd00::1",), ("0.0.0.0",), ("",)]),
         ports=st.just((HTTP,)),
     ),
     st.builds(

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 import pytest
 
 from pydns.dns import Edns, Flag, Message, Question, Rcode, Type
 from pydns.dns.message import RR, pack
 from pydns.dns.rdata import soa
-from pydns.dns.replay import Denial, Replay
+from pydns.dns.replay import Part, Pattern, Replay
 from pydns.server.packet_cache import PacketCache
-from pydns.server.templates import MAX_TEMPLATES
+from pydns.server.templates import MAX_SHAPES
 from tests.server.parts import packet
 from tests.support import Clock
 
 EXISTING = {"yes.zone.", "yes.a.zone."}
 
 
-def absence(name: str) -> tuple[Hashable, ...] | None:
-    return None if name in EXISTING else (name,)
+def part(name: str, qtype: int) -> Part | None:
+    return None if name in EXISTING else Part(Rcode.NXDOMAIN, b"", (name,))
 
 
 def denied(name: str, *, zone: str = "zone.", ident: int = 4711) -> bytes:
@@ -44,11 +42,11 @@ class Told:
         self, name: str, *, said: str = "", until: float = 1001.0, times: int = 2, edns: Edns | None = None
     ) -> None:
         """The reply to ``name`` (about ``said``) was made ``times`` times."""
-        denial = Denial(self._zone, absence, self)
+        pattern = Pattern(self._zone, part, self)
         for number in range(times):
             query = packet(f"{name} A", edns=edns)
             reply = denied(said or name, zone=self._zone)
-            consent = Replay(until, (number,), 1, (self.counts.append,), denial)
+            consent = Replay(until, (number,), 1, (self.counts.append,), pattern)
             self.cache.put(query, reply, consent, self.cache.ticket(query))
 
     def get(self, name: str, ident: int = 9) -> bytes | None:
@@ -158,7 +156,7 @@ def test_replies_are_told_when_a_template_goes(end: str) -> None:
         told.clock.now = 1001.0
         told.put("no4.zone.", until=1002.0)
     else:
-        for size in range(MAX_TEMPLATES):
+        for size in range(MAX_SHAPES):
             told.put("no1.zone.", edns=Edns(size))
     assert told.counts == [2]
 

@@ -118,7 +118,7 @@ class Cache(Passes, Plugin):
             self.process.metrics.forget(counters.show)
         self._counters.clear()
 
-    def denies_alike(self, zone: str) -> bool:
+    def treats_alike(self, zone: str) -> bool:
         """Whether nothing at all about names in ``zone`` is kept here."""
         if in_zones(zone, self._zones):
             return self._keeper.ignores(zone)

@@ -11,10 +11,11 @@ from collections.abc import Awaitable, Callable
 from pydns.dns.message import RR, Question
 from pydns.dns.name import is_reverse, reverse_address
 from pydns.dns.rdata import txt
-from pydns.dns.types import Class, Type
+from pydns.dns.replay import Part
+from pydns.dns.types import Class, Rcode, Type
 from pydns.k8s.store import Change, Store
 from pydns.plugins.kubernetes.apex import SERVER, Apex
-from pydns.plugins.kubernetes.consent import Tag, Tags, consent
+from pydns.plugins.kubernetes.consent import Tags, consent
 from pydns.plugins.kubernetes.external import External
 from pydns.plugins.kubernetes.memo import Known, Memo
 from pydns.plugins.kubernetes.options import KubernetesOptions
@@ -31,6 +32,9 @@ SCHEMA_VERSION = "1.1.0"
 SCHEMA_TTL = 28800
 OWN_RULES = frozenset((Type.TXT, Type.PTR, Type.SOA, Type.NS))
 """The types for which it takes more than that a name does not exist to deny it, or less."""
+ADDRESSES = frozenset((Type.A, Type.AAAA))
+RECORDS = frozenset((*ADDRESSES, Type.SRV, Type.CNAME))
+"""The types of records that a Service's name may have."""
 
 Method = Callable[[Asked, Query], Awaitable[Outcome]]
 
@@ -69,13 +73,20 @@ class Answers:
         """What becomes of a question that is not `known`."""
         return await self._methods.get(asked.type, self._existence)(asked, query)
 
-    def absence(self, zone: str, name: str) -> tuple[Tag, ...] | None:
-        """The data by which a name in a zone (both lower-case) does not exist; None where it does.
+    def part(self, zone: str, name: str, qtype: int) -> Part | None:
+        """What is a name's own in the reply to such a question, as `to` has it; None for more than one address.
 
-        It tells nothing of the types of `OWN_RULES`.
+        Both names are in lower case, and the type is none of `OWN_RULES`.
         """
         found = self._find_or_server(name, zone)
-        return None if found.exists else found.tags
+        if not found.exists:
+            return Part(Rcode.NXDOMAIN, b"", found.tags)
+        if not found.items or qtype not in RECORDS:
+            return Part(Rcode.NOERROR, b"", found.tags)
+        if qtype not in ADDRESSES or found.is_alias:
+            return None
+        rdatas = {item.rdata for item in found.items if item.type == qtype}
+        return Part(Rcode.NOERROR, b"".join(rdatas), found.tags) if len(rdatas) < 2 else None
 
     def _parse(self, asked: Asked) -> Name | None:
         return parse(asked.name, asked.zone, self._zonal)

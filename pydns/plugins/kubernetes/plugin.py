@@ -78,7 +78,7 @@ from pydns.dns.message import Message
 from pydns.dns.name import is_below, is_reverse, longest_zone
 from pydns.dns.packed import Packed
 from pydns.dns.plain import Shape
-from pydns.dns.replay import Denial, Replay
+from pydns.dns.replay import Pattern, Replay
 from pydns.dns.types import Flag, Rcode, Type
 from pydns.errand import Passes
 from pydns.k8s.feed import FedSource, Feeder
@@ -120,16 +120,16 @@ class Kubernetes(Passes, Plugin):
         self._tags = Tags()
         self.answers = Answers(self.store, conf, self._tags, self.zones, self.primary)
         self._octets = Denials()
-        self._denials = {zone: self._denial(zone) for zone in self.zones}
+        self._patterns = {zone: self._pattern(zone) for zone in self.zones}
         self.store.on_change(self._publish)
         self._feeder: Feeder | None = None
 
-    def _denial(self, zone: str) -> Denial | None:
-        """Consent to deny names in ``zone`` alike, unless some of them belong to another zone or are passed on."""
+    def _pattern(self, zone: str) -> Pattern | None:
+        """Consent to treat names in ``zone`` alike, unless some of them belong to another zone or are passed on."""
         passed = self.conf.fallthrough.zones if self.conf.fallthrough else ()
         if any(is_below(other, zone) for other in (*self.zones, *passed) if other != zone):
             return None
-        return Denial(zone, partial(self.answers.absence, zone), self)
+        return Pattern(zone, partial(self.answers.part, zone), self)
 
     @classmethod
     def setup(cls, block: Block, lines: Sequence[Line]) -> Self:
@@ -226,7 +226,7 @@ class Kubernetes(Passes, Plugin):
         outcome = await self.answers.to(asked, query)
         if outcome.answer:
             known = self.answers.known(query.question)
-            return _positive(query, outcome, known.packed(query.question) if known else None)
+            return self._positive(query, zone, outcome, known.packed(query.question) if known else None)
         if not outcome.exists and self.conf.fallthrough and self.conf.fallthrough.through(query.name):
             reply = await self.next(query)
             return reply.with_replay(joined(reply.replay, outcome.replay))
@@ -237,24 +237,35 @@ class Kubernetes(Passes, Plugin):
         known.asked = True
         outcome = known.outcome
         if outcome.answer:
-            return _positive(query, outcome, known.packed(query.question))
-        return self._no_data(query, known.zone, outcome.replay)
+            return self._positive(query, known.zone, outcome, known.packed(query.question))
+        return self._no_data(query, known.zone, known.zone, outcome.replay)
 
     def _negative(self, query: Query, asked: Asked, outcome: Outcome) -> Message:
         """NODATA or NXDOMAIN with the SOA record; SERVFAIL while nobody can know that the name does not exist."""
         if outcome.exists:
-            return self._no_data(query, asked.origin, outcome.replay)
+            return self._no_data(query, asked.zone, asked.origin, outcome.replay)
         if not self.store.synced:
             return query.reply(Rcode.SERVFAIL, flags=Flag.AA, authority=self.answers.apex.soa(asked.origin))
-        replay = outcome.replay
-        if replay is not None and asked.type not in OWN_RULES:
-            replay = replay.with_denial(self._denials[asked.zone])
-        return self._no_data(query, asked.origin, replay, Rcode.NXDOMAIN)
+        return self._no_data(query, asked.zone, asked.origin, outcome.replay, Rcode.NXDOMAIN)
 
-    def _no_data(self, query: Query, origin: str, replay: Replay | None, rcode: int = Rcode.NOERROR) -> Message:
+    def _positive(self, query: Query, zone: str, outcome: Outcome, packed: Packed | None) -> Message:
+        _, replay, answer, additional, truncated = outcome
+        flags = Flag.AA | Flag.TC if truncated else Flag.AA
+        if len(answer) == 1 and not additional:
+            packed = of_address(query.question, answer)
+            if packed is not None and replay is not None:
+                replay = replay.with_pattern(self._patterns[zone])
+        return query.reply(flags=flags, answer=answer, additional=additional, replay=replay, packed=packed)
+
+    def _no_data(
+        self, query: Query, zone: str, origin: str, replay: Replay | None, rcode: int = Rcode.NOERROR
+    ) -> Message:
+        """A reply with the SOA record of ``zone`` alone, which the client spelt as ``origin``."""
         apex = self.answers.apex
         soa = apex.soa(origin)
         lasting = replay and replay.with_lease(apex.lease)
+        if lasting is not None and query.qtype not in OWN_RULES:
+            lasting = lasting.with_pattern(self._patterns[zone])
         packed = self._octets.packed(query.question, soa)
         return query.reply(rcode, flags=Flag.AA, authority=soa, replay=lasting, packed=packed)
 
@@ -263,11 +274,3 @@ class Kubernetes(Passes, Plugin):
         facts = client_facts(self.store, query.client[0]) if self.conf.pods == "verified" else {}
         zone = longest_zone(query.name, self.zones)
         return facts if zone is None else facts | name_facts(query.name, zone, zonal=self.conf.zonal)
-
-
-def _positive(query: Query, outcome: Outcome, packed: Packed | None = None) -> Message:
-    _, replay, answer, additional, truncated = outcome
-    flags = Flag.AA | Flag.TC if truncated else Flag.AA
-    if len(answer) == 1 and not additional:
-        packed = of_address(query.question, answer)
-    return query.reply(flags=flags, answer=answer, additional=additional, replay=replay, packed=packed)

@@ -1,4 +1,4 @@
-"""Denials from templates, through real chains: the octets and the metrics of a server that remembers nothing."""
+"""Replies from templates, through real chains: the octets and the metrics of a server that remembers nothing."""
 
 from __future__ import annotations
 
@@ -7,18 +7,24 @@ import pytest
 from pydns.dns import Edns, Flag, Rcode
 from pydns.dns.message import parse
 from pydns.dns.rdata import SOA_NUMBERS
-from pydns.k8s.objects import Object
+from pydns.k8s.objects import Endpoint, EndpointSlice, Object, Service
 from pydns.server.packet_cache import OVERHEAD, PacketCache
-from pydns.server.templates import MAX_TEMPLATES
-from tests.server.corefile_server import KUBEADM, NAMESPACES, CorefileServer, web
+from pydns.server.templates import MAX_SHAPES
+from tests.server.corefile_server import HTTP, KUBEADM, NAMESPACES, CorefileServer, web
 from tests.server.parts import packet
 from tests.support import Clock
 
 Z = "cluster.local."
 
 
-def make(corefile: str = KUBEADM, *objects: Object) -> CorefileServer:
-    return CorefileServer(corefile, Clock(), (*NAMESPACES, web(), *objects))
+def make(corefile: str = KUBEADM, *objects: Object, remember: bool = True) -> CorefileServer:
+    return CorefileServer(corefile, Clock(), (*NAMESPACES, web(), *objects), remember=remember)
+
+
+def slice_of(service: str, number: int) -> EndpointSlice:
+    """One endpoint, pod-x of set-x."""
+    endpoint = Endpoint(f"10.244.0.{number}", hostname=service.replace("set", "pod"))
+    return EndpointSlice("shop", f"{service}-1", service, "IPv4", (endpoint,), (HTTP,))
 
 
 def cache_of(server: CorefileServer) -> PacketCache:
@@ -58,10 +64,57 @@ async def test_names_that_do_not_exist_are_denied_alike(question: str, edns: Edn
     assert denied is not None and parse(denied).rcode == Rcode.NXDOMAIN
 
 
+CLUSTER: tuple[Object, ...] = (
+    *(web(f"web-{letter}", address=f"10.96.1.{number}") for number, letter in enumerate("xyz", 1)),
+    *(web(f"six-{letter}", address=f"fd00::{number}") for number, letter in enumerate("xyz", 1)),
+    *(Service("shop", f"ext-{letter}", "ExternalName", ("",), external_name="example.org") for letter in "xyz"),
+    *(Service("shop", f"two-{letter}", "ClusterIP", ("10.96.2.1", "10.96.2.2"), ports=(HTTP,)) for letter in "xyz"),
+    *(Service("shop", f"duo-{letter}", "ClusterIP", ("10.96.3.1", "fd00::31"), ports=(HTTP,)) for letter in "xyz"),
+    *(Service("shop", f"set-{letter}", "ClusterIP", ("None",), ports=(HTTP,)) for letter in "xyz"),
+    *(slice_of(f"set-{letter}", number) for number, letter in enumerate("xyz", 1)),
+)
+
+EXISTING = {
+    "ClusterIP": ("web-?.shop.svc.Z A", 1),
+    "IPv6 ClusterIP": ("six-?.shop.svc.Z AAAA", 1),
+    "one of each": ("duo-?.shop.svc.Z AAAA", 1),
+    "headless, one endpoint": ("set-?.shop.svc.Z A", 1),
+    "name of an endpoint": ("pod-?.set-?.shop.svc.Z A", 1),
+    "other letters": ("wEB-?.shop.svc.Z A", 1),
+    "port": ("_http._tcp.web-?.shop.svc.Z A", 1),
+    "no AAAA record": ("web-?.shop.svc.Z AAAA", 0),
+    "no A record": ("six-?.shop.svc.Z A", 0),
+    "no such type": ("web-?.shop.svc.Z MX", 0),
+    "no such type of an alias": ("ext-?.shop.svc.Z HTTPS", 0),
+}
+
+
+@pytest.mark.parametrize("question, answers", EXISTING.values(), ids=EXISTING)
+@pytest.mark.parametrize("edns", [None, Edns(1232), Edns(4096, 0x8000)], ids=["plain", "1232", "DO"])
+async def test_names_with_one_address_or_none_are_answered_alike(
+    question: str, answers: int, edns: Edns | None
+) -> None:
+    server, other = make(KUBEADM, *CLUSTER), make(KUBEADM, *CLUSTER, remember=False)
+    question = question.replace("Z", Z)
+    await teach(server, question, edns=edns)
+    query = packet(question.replace("?", "z"), ident=99, edns=edns)
+    reply = cache_of(server).get(query)
+    assert reply == await other.ask(query)
+    assert reply is not None and (parse(reply).rcode, len(parse(reply).answer)) == (Rcode.NOERROR, answers)
+
+
 OTHERS = {
     "a name that exists": (f"we?.shop.svc.{Z} A", f"web.shop.svc.{Z} A"),
     "the server's own name": (f"n?.dnx.{Z} A", f"ns.dns.{Z} A"),
     "NODATA": (f"we?.shop.svc.{Z} AAAA", f"web.shop.svc.{Z} AAAA"),
+    "a name that does not exist": (f"web-?.shop.svc.{Z} A", f"web-0.shop.svc.{Z} A"),
+    "an address where others have none": (f"web-?.shop.svc.{Z} AAAA", f"six-x.shop.svc.{Z} AAAA"),
+    "none where others have one": (f"web-?.shop.svc.{Z} A", f"six-x.shop.svc.{Z} A"),
+    "two addresses": (f"two-?.shop.svc.{Z} A", f"two-z.shop.svc.{Z} A"),
+    "two addresses, by those with one": (f"web-?.shop.svc.{Z} A", f"two-z.shop.svc.{Z} A"),
+    "an alias": (f"ext-?.shop.svc.{Z} CNAME", f"ext-z.shop.svc.{Z} CNAME"),
+    "an alias, by addresses": (f"web-?.shop.svc.{Z} A", f"ext-z.shop.svc.{Z} A"),
+    "SRV": (f"web-?.shop.svc.{Z} SRV", f"web-z.shop.svc.{Z} SRV"),
     "a Pod": (f"10-0-0-?.shop.pod.{Z} A", f"10-0-0-9.shop.pod.{Z} A"),
     "a namespace": (f"sho?.svc.{Z} A", f"shop.svc.{Z} A"),
     "labels of the SOA record": (f"nx?.abc.{Z} A", f"nx1.dns.{Z} A"),
@@ -79,7 +132,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("learned, question", OTHERS.values(), ids=OTHERS)
 async def test_other_questions_are_left_to_the_chain(learned: str, question: str) -> None:
-    server = make()
+    server = make(KUBEADM, *CLUSTER)
     await teach(server, learned)
     assert cache_of(server).get(packet(question)) is None
 
@@ -201,6 +254,19 @@ async def test_no_denial_is_given_once_a_name_exists() -> None:
     assert parse(await server.ask(fresh) or b"").answer
 
 
+async def test_a_new_address_is_given_at_once() -> None:
+    server = make(KUBEADM, *CLUSTER)
+    query = packet(f"web-z.shop.svc.{Z} A")
+    await teach(server, f"web-?.shop.svc.{Z} A")
+    for number in range(1, 4):
+        server.put(web("web-z", address=f"10.96.9.{number}"))
+        for _ in range(3):  # from the template, then kept
+            [record] = parse(cache_of(server).get(query) or b"").answer
+            assert record.rdata == bytes((10, 96, 9, number))
+    server.remove(web("web-z"))
+    assert cache_of(server).get(query) is None  # nothing of its length has been denied yet
+
+
 def serial_of(reply: bytes | None) -> int:
     [soa] = parse(reply or b"").authority
     return int.from_bytes(soa.rdata[-SOA_NUMBERS:][:4], "big")
@@ -264,7 +330,7 @@ async def test_a_flood_of_names_is_bounded_and_leaves_hot_entries() -> None:
         if number % 1000 == 0:
             assert cache.get(hot) is not None
     assert chain == 2
-    assert len(cache._templates) == 1
+    assert len(cache._templates) == 2  # the hot name's, too
     assert len(cache) < 200_000 / 100  # one in 255 is taken for another
     assert cache.octets <= (len(cache) + 1) * (OVERHEAD + 200)
     assert len(cache._tagged) <= 2 * len(cache) + 2
@@ -283,7 +349,7 @@ async def test_a_flood_of_options_leaves_cache_and_templates_alone() -> None:
 
 async def test_a_flood_of_shapes_is_bounded() -> None:
     server = make()
-    for number in range(MAX_TEMPLATES + 10):
+    for number in range(MAX_SHAPES + 10):
         for letter in "xy":
             await server.ask(packet(f"nx{letter}.{Z} A", edns=Edns(512 + number)))
     assert len(cache_of(server)._templates) == 10
