@@ -2,9 +2,10 @@
 
 A node (containerd, kubelet, kube-proxy, control plane) comes up in namespaces of its own, with real CoreDNS as kubeadm
 installs it. Pods of every dnsPolicy look names up with glibc and musl, each with its right answers written beforehand,
-through: kill -9 of CoreDNS's replicas, swap in, a ConfigMap edit, one that does not parse, a rolling restart,
-kill -9 of the new replicas, swap out. Nothing may be wrong, and nothing lost but after kill -9, and then no more
-than with CoreDNS. The machine's network, files and settings stay as they are. Needs root; about three minutes.
+through: a rolling restart and kill -9 of CoreDNS's replicas, swap in, a ConfigMap edit, one that does not parse, a
+rolling restart and kill -9 of the new replicas, swap out. Nothing may be wrong, and nothing lost but after kill -9, and
+then no more than with CoreDNS. The machine's network, files and settings stay as they are. Needs root;
+about three minutes.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Hierarchy:
 
 
 def installed(name: str) -> Path:
-    """The same, where it must be there. Raises `NodeError`."""
+    """Where a program of this machine is. Raises `NodeError` when it is missing."""
     path = path_of(name)
     if path is None:
         raise NodeError(f"no {name} (Debian: apt-get install {PACKAGES[name]})")

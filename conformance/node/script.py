@@ -1,7 +1,7 @@
 """A DNS server's life on the node, phase by phase, while clients keep asking: from CoreDNS to the server and back.
 
 Each phase does one thing to the cluster's DNS, waits until it is done, and a little longer. What the clients found
-is read from their logs at the end. Knows no server: it is told the image and the program that swaps it in.
+is read from their logs at the end. Of a server it knows the image; who swaps it in is `deploy/kind/swap.sh`.
 """
 
 from __future__ import annotations
