@@ -31,7 +31,7 @@ SCHEMA_VERSION = "1.1.0"
 """The version of the Kubernetes DNS specification."""
 SCHEMA_TTL = 28800
 OWN_RULES = frozenset((Type.TXT, Type.PTR, Type.SOA, Type.NS))
-"""The types for which it takes more than that a name does not exist to deny it, or less."""
+"""The types whose answer or denial does not follow from what the name holds; so these have no `part`."""
 ADDRESSES = frozenset((Type.A, Type.AAAA))
 RECORDS = frozenset((*ADDRESSES, Type.SRV, Type.CNAME))
 """The types of records that a Service's name may have."""
@@ -58,7 +58,11 @@ class Answers:
         self._ttl = options.ttl
         self._zonal = options.zonal
         self._server_names = {zone: absolute(SERVER, zone) for zone in zones}
-        self._methods: dict[int, Method] = {
+        self._methods = self._by_type()
+
+    def _by_type(self) -> dict[int, Method]:
+        """How each type is answered; all others are asked whether the name exists (`_existence`)."""
+        return {
             Type.A: self._addresses,
             Type.AAAA: self._addresses,
             Type.SRV: self._services,

@@ -16,7 +16,7 @@ from pydns.k8s.objects import EndpointSlice
 from pydns.k8s.store import Store
 from pydns.plugins.kubernetes.consent import Tag, Tags
 from pydns.plugins.kubernetes.qname import SERVICES
-from pydns.plugins.kubernetes.records import NO_PORTS, Asked, Item, absolute, endpoint_name, packed, pointers
+from pydns.plugins.kubernetes.records import NO_PORTS, Asked, Item, absolute, address_rdata, endpoint_name, pointers
 
 SERVER = "ns.dns"
 HOSTMASTER = "hostmaster"
@@ -62,7 +62,7 @@ class Apex:
             self._soa = (origin, serial, records)
         return records
 
-    def follow(self, now: float) -> None:
+    def renew_lease(self, now: float) -> None:
         """Have replies with an older serial end `SERIAL_LAG` seconds after the clock reading ``now``."""
         if self._store.modified != self._leased:
             self._leased = self._store.modified
@@ -121,6 +121,6 @@ class Apex:
 
 
 def _item(target: str, address: str) -> Iterator[Item]:
-    found = packed(address)
+    found = address_rdata(address)
     if found is not None:
         yield Item(*found, NO_PORTS, target)

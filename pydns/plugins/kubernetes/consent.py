@@ -23,7 +23,8 @@ def consent(*tags: Tag) -> Replay:
 
 
 def joined(first: Replay | None, second: Replay | None) -> Replay | None:
-    """The consent of a reply made of two parts: none where one of them has none, or each a lease of its own."""
+    """The consent of a reply made of two parts, for its own question alone; none where a part has none, or each has a
+    lease of its own."""
     if first is None or second is None:
         return None
     lease = second.lease if first.lease is FOREVER else first.lease

@@ -16,6 +16,20 @@ class Measures(Observer):
     """Counts for one plugin; ``zone`` is its primary zone, the label of what CoreDNS does not have."""
 
     def __init__(self, metrics: Metrics, zone: str) -> None:
+        self._declare_families_of_coredns(metrics)
+        self._up = metrics.gauge(
+            "kubernetes_api_up",
+            "Whether the Kubernetes API answers (1) or answers are given from what is known (0).",
+            ("zone",),
+        ).labels(zone)
+        self._up.set(1)
+        self._synced = metrics.gauge(
+            "kubernetes_synced",
+            "Whether all objects are known and followed (1), as the plugin ready has it, or names may be missing (0).",
+            ("zone",),
+        ).labels(zone)
+
+    def _declare_families_of_coredns(self, metrics: Metrics) -> None:
         self._programmed = metrics.histogram(
             "kubernetes_dns_programming_duration_seconds",
             "Histogram of the time (in seconds) it took to program a dns instance.",
@@ -39,17 +53,6 @@ class Measures(Observer):
             "Number of HTTP requests, partitioned by status code, method, and host.",
             ("code", "method", "host"),
         )
-        self._up = metrics.gauge(
-            "kubernetes_api_up",
-            "Whether the Kubernetes API answers (1) or answers are given from what is known (0).",
-            ("zone",),
-        ).labels(zone)
-        self._up.set(1)
-        self._synced = metrics.gauge(
-            "kubernetes_synced",
-            "Whether all objects are known and followed (1), as the plugin ready has it, or names may be missing (0).",
-            ("zone",),
-        ).labels(zone)
 
     def request(self, method: str, host: str, code: str) -> None:
         self._requests.labels(code, method, host).inc()

@@ -17,6 +17,7 @@ from pydns.k8s.selectors import EVERYTHING, Selector
 namespace = Converter(str, "NAMESPACE")
 
 EMPTY_SERVICE = "empty_service"
+NOT_LIMITED = "Accepted; the watches are not limited, as in CoreDNS."
 
 
 @dataclass
@@ -85,7 +86,8 @@ class KubernetesOptions(Options):
         "zone, and the first such is the one that PTR records point into.",
     )
     endpoint: Endpoint | None = option(
-        Endpoint, help="The URL of the Kubernetes API, for a server outside the cluster. More than one is too many."
+        Endpoint,
+        help="The URL of the Kubernetes API, for a server outside the cluster. Of several only the first is used.",
     )
     tls: Tls | None = option(Tls, help="Client certificate, its key and the CA's certificate for an `endpoint`.")
     kubeconfig: Kubeconfig | None = option(
@@ -138,11 +140,9 @@ class KubernetesOptions(Options):
         help="How long the start waits for the objects before it serves what is there.",
     )
     multicluster: Multicluster | None = option(Multicluster, help="Not served yet: an error.")
-    apiserver_qps: float | None = option(number(0), help="Accepted; the watches are not limited, as in CoreDNS.")
-    apiserver_burst: int | None = option(integer(0), help="Accepted; the watches are not limited, as in CoreDNS.")
-    apiserver_max_inflight: int | None = option(
-        integer(0), help="Accepted; the watches are not limited, as in CoreDNS."
-    )
+    apiserver_qps: float | None = option(number(0), help=NOT_LIMITED)
+    apiserver_burst: int | None = option(integer(0), help=NOT_LIMITED)
+    apiserver_max_inflight: int | None = option(integer(0), help=NOT_LIMITED)
 
     @classmethod
     def parse(cls, line: Line) -> KubernetesOptions:

@@ -119,7 +119,7 @@ class Kubernetes(Passes, Plugin):
         self.store = self.source.store
         self._tags = Tags()
         self.answers = Answers(self.store, conf, self._tags, self.zones, self.primary)
-        self._octets = Denials()
+        self._denials = Denials()
         self._patterns = {zone: self._pattern(zone) for zone in self.zones}
         self.store.on_change(self._publish)
         self._feeder: Feeder | None = None
@@ -200,11 +200,11 @@ class Kubernetes(Passes, Plugin):
         """See `pydns.workforce.Feeds`."""
         assert isinstance(self.source, FedSource)
         self.source.take(piece)
-        self.answers.apex.follow(self.process.clock())  # it may bring another serial, and no change
+        self.answers.apex.renew_lease(self.process.clock())  # it may bring another serial, and no change
 
     def _publish(self, change: Change) -> None:
         try:
-            self.answers.apex.follow(self.process.clock())
+            self.answers.apex.renew_lease(self.process.clock())
         finally:
             if self.process.changes.heard:
                 self.process.changes.publish(self._tags.of(change))
@@ -266,7 +266,7 @@ class Kubernetes(Passes, Plugin):
         lasting = replay and replay.with_lease(apex.lease)
         if lasting is not None and query.qtype not in OWN_RULES:
             lasting = lasting.with_pattern(self._patterns[zone])
-        packed = self._octets.packed(query.question, soa)
+        packed = self._denials.packed(query.question, soa)
         return query.reply(rcode, flags=Flag.AA, authority=soa, replay=lasting, packed=packed)
 
     def metadata(self, query: Query) -> dict[str, Callable[[], str]]:

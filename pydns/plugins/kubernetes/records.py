@@ -62,7 +62,7 @@ class Outcome(NamedTuple):
     truncated: bool = False
 
 
-def packed(address: str) -> tuple[int, bytes] | None:
+def address_rdata(address: str) -> tuple[int, bytes] | None:
     """Type and rdata of an address as Go's net.ParseIP reads it (an IPv4-mapped one is IPv4); None for other text."""
     try:
         if ":" not in address:
@@ -73,10 +73,10 @@ def packed(address: str) -> tuple[int, bytes] | None:
     return (Type.A, rdata[12:]) if rdata.startswith(_MAPPED) else (Type.AAAA, rdata)
 
 
-def host(text: str) -> tuple[int, bytes] | None:
+def host_rdata(text: str) -> tuple[int, bytes] | None:
     """Type and rdata of an address or a name; None for text that is neither."""
     try:
-        return packed(text) or (Type.CNAME, to_wire(text if text.endswith(".") else text + "."))
+        return address_rdata(text) or (Type.CNAME, to_wire(text if text.endswith(".") else text + "."))
     except BadName:
         return None
 

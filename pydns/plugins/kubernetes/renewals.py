@@ -5,7 +5,8 @@ Most changes come alone, and nobody asks at that moment: then who asks next need
 Rules:
 
 1. It is done in later passes of the event loop, one answer in each, so that queries that are there have their turn.
-2. No more than `MOST` wait for it: in a burst of changes the time is the events', and who asks first makes the answer.
+2. No more than `MAX_WAITING` wait for it: in a burst of changes the time is the events', and who asks first makes the
+   answer.
 
 It does not know answers, nor which of them are worth it (`answers`).
 """
@@ -17,7 +18,7 @@ from collections.abc import Callable
 
 from pydns.dns.message import Question
 
-MOST = 16
+MAX_WAITING = 16
 
 
 class Renewals:
@@ -40,7 +41,7 @@ class Renewals:
             self._next = None
 
     def add(self, question: Question, zone: str) -> None:
-        if self._loop is None or len(self._waiting) >= MOST:
+        if self._loop is None or len(self._waiting) >= MAX_WAITING:
             return
         self._waiting[question] = zone
         if self._next is None:

@@ -12,7 +12,7 @@ from functools import cached_property
 from pydns.dns.types import Type, new
 from pydns.k8s.objects import Endpoint, EndpointSlice, Port, Service
 from pydns.plugins.kubernetes.qname import SERVICES, Name
-from pydns.plugins.kubernetes.records import NO_PORTS, Item, endpoint_name, host
+from pydns.plugins.kubernetes.records import NO_PORTS, Item, endpoint_name, host_rdata
 
 EXTERNAL_NAME = "ExternalName"
 
@@ -41,7 +41,7 @@ class ServiceItems:
     def has_endpoints(self) -> bool:
         return any(item.endpoints for item in self._slices)
 
-    def has_endpoints_at(self, name: Name) -> bool:
+    def depends_on_slices(self, name: Name) -> bool:
         """Whether what ``name`` asks for depends on the slices."""
         return self.is_headless or bool(name.endpoint)
 
@@ -65,7 +65,7 @@ class ServiceItems:
     @cached_property
     def _external(self) -> Sequence[Item]:
         """The name it stands for; none where that is an address (or no name at all)."""
-        found = host(self._service.external_name)
+        found = host_rdata(self._service.external_name)
         return (Item(*found, NO_PORTS, self._target),) if found is not None and found[0] == Type.CNAME else ()
 
     @cached_property
@@ -73,7 +73,7 @@ class ServiceItems:
         """Every ClusterIP at every port.  A ClusterIP not given yet is a name, the root, as in CoreDNS."""
         if not (ports := self._service.ports):
             return ()
-        hosts = [found for ip in self._service.cluster_ips if (found := host(ip)) is not None]
+        hosts = [found for ip in self._service.cluster_ips if (found := host_rdata(ip)) is not None]
         return tuple([Item(*found, ports, self._target) for found in hosts])
 
     @cached_property
@@ -83,7 +83,7 @@ class ServiceItems:
         return tuple([item for item in found if item is not None])
 
     def _at(self, endpoint: Endpoint, ports: tuple[Port, ...]) -> Item | None:
-        address = host(endpoint.address)
+        address = host_rdata(endpoint.address)
         if address is None:
             return None
         rrtype, rdata = address

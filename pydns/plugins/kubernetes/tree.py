@@ -15,7 +15,7 @@ from pydns.k8s.store import Change, Key, Store
 from pydns.plugins.kubernetes.consent import Tag, Tags
 from pydns.plugins.kubernetes.options import KubernetesOptions
 from pydns.plugins.kubernetes.qname import PODS, Name
-from pydns.plugins.kubernetes.records import Item, packed
+from pydns.plugins.kubernetes.records import Item, address_rdata
 from pydns.plugins.kubernetes.services import ServiceItems
 
 _POD_PORTS = (Port("", 0, ""),)
@@ -41,7 +41,7 @@ class Found(NamedTuple):
 
 
 NOWHERE = Found(False)
-EMPTY_NODE = Found(True)
+EMPTY_NON_TERMINAL = Found(True)
 
 
 class Tree:
@@ -66,7 +66,7 @@ class Tree:
         if name is None:
             return NOWHERE
         if not name.kind:
-            return EMPTY_NODE
+            return EMPTY_NON_TERMINAL
         tags = (self._tags.namespace(name.namespace),)
         if not self.exposes(name.namespace):
             return Found(False, tags)
@@ -77,7 +77,7 @@ class Tree:
     def _find_service(self, name: Name, tags: tuple[Tag, ...]) -> Found:
         key = name.namespace, name.service
         service = self._service(key)
-        of_endpoints = self._ignores_empty or (service is not None and service.has_endpoints_at(name))
+        of_endpoints = self._ignores_empty or (service is not None and service.depends_on_slices(name))
         tags = (*tags, self._tags.service(*key), *((self._tags.endpoints(*key),) if of_endpoints else ()))
         if service is None:
             return Found(False, tags)
@@ -109,7 +109,7 @@ class Tree:
             tags = (*tags, self._tags.pod(address))
             if all(pod.namespace != name.namespace for pod in self._store.pods_by_ip(address)):
                 return Found(False, tags)
-        found = packed(address)
+        found = address_rdata(address)
         if found is None:
             return Found(False, tags)
         return Found(True, tags, (Item(*found, _POD_PORTS, f"{name.service}.{name.namespace}.{PODS}"),))

@@ -306,7 +306,7 @@ async def test_nothing_is_replayed_from_before_a_change_whoever_else_fails_at_it
     assert [await replied(listener, asked) for _ in range(3)] == ["10.96.1.1"] * 3
     cache = listener.cache("udp", 4)
     assert cache is not None and cache.get(asked) is not None
-    monkeypatch.setattr(plugin.answers.apex, "follow", failing)
+    monkeypatch.setattr(plugin.answers.apex, "renew_lease", failing)
     source.store.put(cluster_ip("web", "10.96.1.2"))
     assert cache.get(asked) is None
     assert await replied(listener, asked) == "10.96.1.2"

@@ -9,10 +9,10 @@ from pydns.plugins.kubernetes.records import (
     Asked,
     Item,
     absolute,
+    address_rdata,
     addresses,
     endpoint_name,
-    host,
-    packed,
+    host_rdata,
     pointers,
     service_records,
 )
@@ -26,7 +26,7 @@ def asked(qtype: int, owner: str = "Hl.shop.svc.cluster.local.", origin: str = Z
 
 
 def item(address: str, *ports: Port, target: str = "a.hl.shop.svc") -> Item:
-    found = host(address)
+    found = host_rdata(address)
     assert found is not None
     return Item(*found, ports or (HTTP,), target)
 
@@ -46,7 +46,7 @@ def item(address: str, *ports: Port, target: str = "a.hl.shop.svc") -> Item:
     ],
 )
 def test_addresses_as_go_reads_them(text: str, found: tuple[int, bytes] | None) -> None:
-    assert packed(text) == found
+    assert address_rdata(text) == found
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_addresses_as_go_reads_them(text: str, found: tuple[int, bytes] | None) 
     ],
 )
 def test_what_is_no_address_is_a_name(text: str, found: tuple[int, bytes] | None) -> None:
-    assert host(text) == found
+    assert host_rdata(text) == found
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ import pytest
 from pydns.dns.message import Question, pack
 from pydns.dns.types import Type
 from pydns.k8s.objects import Endpoint, Namespace, Object
-from pydns.plugins.kubernetes.renewals import MOST, Renewals
+from pydns.plugins.kubernetes.renewals import MAX_WAITING, Renewals
 from tests.plugins.kubernetes.cluster import FixedSource, endpoints, expand, external, headless, make_kubernetes
 from tests.support import make_query, settle
 
 ZONE = "cluster.local."
-QUESTIONS = [Question(f"{number}.{ZONE}", Type.A) for number in range(MOST + 5)]
+QUESTIONS = [Question(f"{number}.{ZONE}", Type.A) for number in range(MAX_WAITING + 5)]
 
 
 async def test_one_in_each_pass_of_the_loop_and_in_a_burst_no_more_than_a_few() -> None:
@@ -21,8 +21,8 @@ async def test_one_in_each_pass_of_the_loop_and_in_a_burst_no_more_than_a_few() 
     renewals.start()
     for question in QUESTIONS:
         renewals.add(question, ZONE)
-    for number in range(MOST + 2):
-        assert made == QUESTIONS[: min(number, MOST)]
+    for number in range(MAX_WAITING + 2):
+        assert made == QUESTIONS[: min(number, MAX_WAITING)]
         await asyncio.sleep(0)
 
 
