@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import signal
 import sys
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from conformance.ending import INTERRUPTED, cancel_by_signals
 from conformance.live import options as live
 from conformance.options import API, arguments, check, make_plan, real_api_wanted
 from conformance.plan import Plan
 from conformance.report import files, listing
-from conformance.report.run import INTERRUPTED, Run, counted
+from conformance.report.run import Run, counted
 from conformance.report.terminal import Bar, show
 from conformance.results import Outcome
 from conformance.servers import scratch, subjects
@@ -39,7 +39,7 @@ async def run_all(jobs: Sequence[Job], plan: Plan, options: argparse.Namespace) 
     begun, clock = datetime.now(UTC), time.monotonic()
     with Bar(len(jobs)) as bar:
         task = asyncio.create_task(_run_jobs(jobs, plan, options, bar))
-        _cancel_on_signals(task)
+        cancel_by_signals(task)
         await asyncio.wait({task})
     interrupted = task.cancelling() > 0
     outcomes = bar.outcomes if interrupted else task.result()
@@ -63,18 +63,6 @@ async def _run_jobs(jobs: Sequence[Job], plan: Plan, options: argparse.Namespace
         print("conformance: all cases have a fake API: etcd, kube-apiserver or openssl is not there", file=sys.stderr)
     async with Setting(plan, real_api) as setting, opened(jobs, setting):
         return await run_jobs(jobs, setting, options.jobs, bar)
-
-
-def _cancel_on_signals(task: asyncio.Task[list[Outcome]]) -> None:
-    """The first Ctrl-C or SIGTERM ends the task; further ones leave it the time to stop what it started."""
-
-    def stop() -> None:
-        if not task.cancelling():
-            print("stopping …", file=sys.stderr, flush=True)
-            task.cancel()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop)
 
 
 async def _versions(plan: Plan) -> dict[str, str]:

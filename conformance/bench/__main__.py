@@ -6,8 +6,6 @@ Both watch the same Kubernetes API and are measured in turns in one run. The fig
 from __future__ import annotations
 
 import argparse
-import asyncio
-import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -21,6 +19,7 @@ from conformance.bench.lines import LINES, Line
 from conformance.bench.processes import BenchError
 from conformance.bench.setting import Options
 from conformance.bench.table import terminal
+from conformance.ending import INTERRUPTED, heed_signals, run
 from conformance.kubernetes.client import ClusterError
 from conformance.options import report_file
 from conformance.servers import subjects
@@ -89,9 +88,6 @@ async def measure(
     lines: Sequence[Line], options: Options, api: str, texts: Sequence[str]
 ) -> tuple[list[Result], dict[str, Any]]:
     """The results, and what must be known of the run to read them."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task
-    loop.add_signal_handler(signal.SIGTERM, task.cancel)
     known = await about.facts(options, api, texts)
     return await runner.run(lines, options, api == "real"), known
 
@@ -132,12 +128,12 @@ def main(words: Sequence[str]) -> int:
     tempfile.tempdir = str(FAST_DISK) if FAST_DISK.is_dir() else None
     try:
         with run_folder():
-            results, known = asyncio.run(measure(lines, options, parsed.api, parsed.load))
+            results, known = run(measure(lines, options, parsed.api, parsed.load))
     except (BenchError, ClusterError, FileNotFoundError, subjects.StartError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        return 130
+    except KeyboardInterrupt:
+        return INTERRUPTED
     keep(document(results, known), parsed)
     return status(results, parsed.strict)
 
@@ -152,4 +148,5 @@ def keep(found: Document, words: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
+    heed_signals()
     sys.exit(main(sys.argv[1:]))

@@ -16,12 +16,12 @@ from collections.abc import Sequence
 import yaml
 
 from conformance.clients.world import load_world
+from conformance.ending import INTERRUPTED, run
 from conformance.kubernetes.objects import Object
 from conformance.servers.script import Script
 from conformance.servers.upstream import Upstream, serve
 
 WRONG_USE = 2
-INTERRUPTED = 130
 
 HOW = """\
 To judge a server that runs already with real resolvers, give it their objects and zones:
@@ -79,7 +79,7 @@ def main(words: Sequence[str]) -> int:
         print(yaml.safe_dump_all(given(), sort_keys=False), end="")
         return 0
     try:
-        asyncio.run(zones(*options.address))
+        run(zones(*options.address))
     except OSError as error:
         print(f"{options.address[0]} port {options.address[1]}: {error.strerror}", file=sys.stderr)
         return WRONG_USE

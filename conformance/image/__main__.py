@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from conformance.ending import INTERRUPTED, heed_signals
 from conformance.image.build import DOCKERFILE, ROOT, Image, image
 from conformance.image.programs import ImageError
 from conformance.tools.build import cache_folder
@@ -36,12 +37,15 @@ def main(words: Sequence[str]) -> int:
     arguments().parse_args(words)
     try:
         found = image(lambda line: print(line, flush=True))
-    except ImageError as error:
-        print(error, file=sys.stderr)
+    except (ImageError, OSError) as error:
+        print(f"image: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
     print(f"archive: {found.archive}\nfiles: {found.rootfs}\nsize: {sizes(found)}")
     return int(found.compressed > LARGEST)
 
 
 if __name__ == "__main__":
+    heed_signals()
     sys.exit(main(sys.argv[1:]))

@@ -46,24 +46,24 @@ def base_key() -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
 
-def base(say: Callable[[str], None]) -> Path:
+def base(say: Callable[[str], None], log: Path) -> Path:
     """The base's files as a tar, made the first time, in a minute. Raises `ImageError`."""
     path = cache_folder() / f"image-base-{base_key()}.tar"
     if not path.exists():
         say(f"base: debootstrap {SUITE}, the first time takes a minute …")
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".image-base-") as folder:
-            _make(Path(folder) / "rootfs", Path(folder) / "base.tar")
+            _make(Path(folder) / "rootfs", Path(folder) / "base.tar", log)
             (Path(folder) / "base.tar").replace(path)
     return path
 
 
-def _make(rootfs: Path, tar: Path) -> None:
+def _make(rootfs: Path, tar: Path, log: Path) -> None:
     sources = _sources()
-    run(["debootstrap", "--variant=minbase", SUITE, str(rootfs), *(sources[0].split()[1:2] if sources else ())])
+    run(["debootstrap", "--variant=minbase", SUITE, str(rootfs), *(sources[0].split()[1:2] if sources else ())], log)
     if sources:
         (rootfs / "etc/apt/sources.list").write_text("\n".join([*sources, ""]))
     strip(rootfs)
-    run(["tar", "--create", "--numeric-owner", "--xattrs", f"--directory={rootfs}", f"--file={tar}", "."])
+    run(["tar", "--create", "--numeric-owner", "--xattrs", f"--directory={rootfs}", f"--file={tar}", "."], log)
 
 
 def _sources() -> list[str]:

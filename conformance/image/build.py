@@ -66,7 +66,7 @@ def image(say: Callable[[str], None] = print) -> Image:
     """The image of this checkout, built unless it is there (2 minutes the first time). Raises `ImageError`."""
     folder = cache_folder() / f"image-{key()}"
     if not folder.exists():
-        need("buildah", "debootstrap", "tar")
+        need("buildah", "debootstrap", "setpriv", "tar", "unshare")
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _alone():
             if not folder.exists():
@@ -98,26 +98,27 @@ def _alone() -> Iterator[IO[str]]:
 
 def _build(folder: Path, say: Callable[[str], None]) -> None:
     """A build that fails leaves its log beside the folder and nothing else."""
-    _remove_old(folder.parent)
+    remove_old(folder.parent)
     log = folder.with_suffix(".log")
     log.unlink(missing_ok=True)
     started = time.monotonic()
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".image-") as name:
         made = Path(name) / "made"
         made.mkdir()
-        _import_base(base(say), Path(name), log)
+        _import_base(base(say, log), Path(name), log)
         say(f"image: the steps of {DOCKERFILE.relative_to(ROOT)}; log: {log}")
         _carry_out(Path(name), log, made / "pydns.tar")
-        unpack(made / "pydns.tar", made / "rootfs")
+        unpack(made / "pydns.tar", made / "rootfs", log)
         made.replace(folder)
     say(f"image: built in {time.monotonic() - started:.0f} s: {folder}")
 
 
-def _remove_old(cache: Path) -> None:
-    """Images of earlier checkouts, 400 MB each, and what killed builds left behind."""
-    for path in (*cache.glob("image-*"), *cache.glob(".image-*")):
-        if time.time() - path.stat().st_mtime > OLD and base_key() not in path.name:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+def remove_old(cache: Path) -> None:
+    """Images of earlier checkouts, 400 MB each, and what killed builds left: this is the only one that lives."""
+    for path in (*cache.glob(".image-*"), *cache.glob("image-*")):
+        old = time.time() - path.stat().st_mtime > OLD and base_key() not in path.name
+        if old or path.name.startswith("."):
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 def _buildah(folder: Path, *words: str) -> list[str]:
@@ -130,11 +131,11 @@ def _import_base(tar: Path, folder: Path, log: Path) -> None:
     context.mkdir()
     (context / "Dockerfile").write_text(SCRATCH)
     (context / "base.tar").hardlink_to(tar)
-    run(_buildah(folder, "build", "--quiet", "--layers=false", f"--tag={BASE}", str(context)), log)
+    run(_buildah(folder, "build", "--quiet", "--layers=false", f"--tag={BASE}", str(context)), log, folder)
 
 
 def _carry_out(folder: Path, log: Path, archive: Path) -> None:
     """All stages, no image asked of a registry; the last one is written as an archive."""
     options = ["--isolation=chroot", "--pull-never", "--layers=false", "--no-hosts", *secrets(folder)]
-    run(_buildah(folder, "build", *options, f"--tag={NAME}", f"--file={DOCKERFILE}", str(ROOT)), log)
-    run(_buildah(folder, "push", "--quiet", NAME, f"oci-archive:{archive}:{NAME}"), log)
+    run(_buildah(folder, "build", *options, f"--tag={NAME}", f"--file={DOCKERFILE}", str(ROOT)), log, folder)
+    run(_buildah(folder, "push", "--quiet", NAME, f"oci-archive:{archive}:{NAME}"), log, folder)

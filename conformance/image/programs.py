@@ -8,7 +8,17 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-PACKAGES = {"buildah": "buildah", "debootstrap": "debootstrap", "ip": "iproute2", "runc": "runc", "tar": "tar"}
+from conformance.servers.namespaces import enclosed, end
+
+PACKAGES = {
+    "buildah": "buildah",
+    "debootstrap": "debootstrap",
+    "ip": "iproute2",
+    "runc": "runc",
+    "setpriv": "util-linux",
+    "tar": "tar",
+    "unshare": "util-linux",
+}
 """The Debian package of each program."""
 
 LINES = 15
@@ -21,19 +31,27 @@ class ImageError(Exception):
 
 def need(*programs: str) -> None:
     """Raises `ImageError` unless these programs are there and this is root, as owners of files and namespaces need."""
-    if missing := [PACKAGES[each] for each in programs if shutil.which(each) is None]:
+    if missing := list(dict.fromkeys(PACKAGES[each] for each in programs if shutil.which(each) is None)):
         raise ImageError(f"{', '.join(missing)} missing: apt-get install {' '.join(missing)}")
     if os.geteuid():
         raise ImageError("only root can build and run the image: its files have owners and capabilities")
 
 
-def run(words: Sequence[str], log: Path | None = None) -> None:
-    """Runs a step to its end; what it prints is appended to `log`. Raises `ImageError` with its last lines."""
-    done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
-    said = done.stdout + done.stderr
-    if log:
-        with log.open("a") as output:
-            output.write(said)
-    if done.returncode:
-        last = "\n".join(said.splitlines()[-LINES:])
-        raise ImageError(f"{Path(words[0]).name} ends with status {done.returncode}:\n{last}")
+def run(words: Sequence[str], log: Path, temporary: Path | None = None) -> None:
+    """Runs a step to its end, what it prints appended to `log`. Raises `ImageError` with its last lines.
+
+    What it mounts and starts is gone afterwards, however it or this process ends. `temporary` is for its own files.
+    """
+    environment = {**os.environ, **({"TMPDIR": str(temporary)} if temporary else {})}
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            enclosed(words), stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment,
+            start_new_session=True,
+        )  # fmt: skip
+    try:
+        status = process.wait()
+    finally:
+        end(process)
+    if status:
+        last = "\n".join(log.read_text(errors="replace").splitlines()[-LINES:])
+        raise ImageError(f"{Path(words[0]).name} ends with status {status}:\n{last}")

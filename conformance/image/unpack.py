@@ -36,8 +36,8 @@ def manifest(archive: tarfile.TarFile) -> Any:
     return json.loads(blob(archive, entry["digest"]).read())
 
 
-def unpack(archive: Path, rootfs: Path) -> None:
-    """Puts an image's layers on each other. Raises `ImageError`."""
+def unpack(archive: Path, rootfs: Path, log: Path) -> None:
+    """Puts an image's layers on each other, complaints appended to `log`. Raises `ImageError`."""
     rootfs.mkdir()
     with tarfile.open(archive) as opened, tempfile.TemporaryDirectory(dir=rootfs.parent) as folder:
         for layer in manifest(opened)["layers"]:
@@ -45,7 +45,7 @@ def unpack(archive: Path, rootfs: Path) -> None:
             with path.open("wb") as output:
                 shutil.copyfileobj(blob(opened, layer["digest"]), output)
             _take_away(path, rootfs)
-            _put(path, rootfs)
+            _put(path, rootfs, log)
 
 
 def _take_away(layer: Path, rootfs: Path) -> None:
@@ -63,6 +63,6 @@ def _remove(path: Path) -> None:
     shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
 
 
-def _put(layer: Path, rootfs: Path) -> None:
+def _put(layer: Path, rootfs: Path, log: Path) -> None:
     kept = ["--numeric-owner", "--same-owner", "--same-permissions", "--xattrs", "--xattrs-include=*"]
-    run(["tar", "--extract", *kept, f"--exclude={WHITEOUT}*", f"--directory={rootfs}", f"--file={layer}"])
+    run(["tar", "--extract", *kept, f"--exclude={WHITEOUT}*", f"--directory={rootfs}", f"--file={layer}"], log)

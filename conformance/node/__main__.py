@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
+from conformance.ending import INTERRUPTED, heed_signals
 from conformance.kubernetes.client import ClusterError
 from conformance.node import contents, machine
 from conformance.node.components import Node, Say
@@ -55,7 +56,7 @@ def main(words: Sequence[str]) -> int:
         print(f"node: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
 
 
 def judged(folder: Path, options: argparse.Namespace) -> int:
@@ -114,5 +115,5 @@ def stay(space: Space, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    heed_signals()
     sys.exit(main(sys.argv[1:]))

@@ -14,9 +14,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from conformance.node.machine import Hierarchy, NodeError, hierarchies
+from conformance.servers.namespaces import children, enclosed, end
 
 FILES = Path(__file__).parent / "files"
-NAMESPACES = ("--mount", "--net", "--pid", "--uts", "--ipc", "--cgroup")
+NAMESPACES = ("--net", "--uts", "--ipc", "--cgroup")
+"""Those that it has besides mounts and processes of its own."""
+
 PREFIX = "conformance-node-"
 """What the names of the node's cgroups begin with."""
 
@@ -58,8 +61,8 @@ class Space:
 
     def close(self) -> None:
         """Ends everything in the node and removes its cgroups; may be called any number of times."""
-        for process in self._processes[:1]:  # unshare, which takes the first process in there with it
-            process.kill()
+        for process in self._processes[:1]:
+            end(process)
         for process in self._processes:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(END_TIME)
@@ -84,15 +87,14 @@ class Space:
             str(self.folder),
             *(f"{each.place.name}:{each.options}" for each in found),
         ]
-        unshare = ["unshare", *NAMESPACES, "--fork", "--kill-child", "--propagation", "private", "--", *init]
         log = self.folder / "init.log"
-        process = self._spawn(log, ["setpriv", "--pdeathsig", "KILL", "--", *unshare])
+        process = self._spawn(log, enclosed(init, *NAMESPACES))
         deadline = time.monotonic() + UP_TIME
         while not (self.folder / "up").exists():
             if process.poll() is not None or time.monotonic() > deadline:
                 raise NodeError(f"the node's namespaces do not come up:\n{log.read_text().strip()}")
             time.sleep(0.05)
-        self._first = _only_child(process.pid)
+        (self._first,) = children(process.pid)
 
     def _spawn(self, log: Path, words: Sequence[str]) -> subprocess.Popen[bytes]:
         joined = [str(group / "cgroup.procs") for group in self._groups]
@@ -119,7 +121,3 @@ def _removed(group: Path) -> bool:
         with suppress(OSError):
             os.rmdir(folder)
     return not group.exists()
-
-
-def _only_child(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])

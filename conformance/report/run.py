@@ -7,12 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from conformance.differences import DIFFERENCES
+from conformance.ending import INTERRUPTED
 from conformance.plan import Plan
 from conformance.results import Outcome, Verdict
 from conformance.table.case import Ask, Get
-
-INTERRUPTED = 130
-"""The exit status of a run that was ended by Ctrl-C or SIGTERM, as shells know it."""
 
 
 @dataclass(frozen=True)

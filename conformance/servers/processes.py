@@ -21,13 +21,13 @@ def path_of(name: str) -> str | None:
     return shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
 
 
-def tied(words: Sequence[str]) -> list[str]:
-    """A command line whose process gets SIGTERM when the thread that starts it ends (prctl(2), PR_SET_PDEATHSIG).
+def tied(words: Sequence[str], number: str = "TERM") -> list[str]:
+    """A command line whose process gets a signal when the thread that starts it ends (prctl(2), PR_SET_PDEATHSIG).
 
     Where there is no setpriv (util-linux), the command line as it is.
     """
     setpriv = shutil.which("setpriv")
-    return [*((setpriv, "--pdeathsig", "TERM", "--") if setpriv else ()), *words]
+    return [*((setpriv, "--pdeathsig", number, "--") if setpriv else ()), *words]
 
 
 def run(

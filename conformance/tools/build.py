@@ -13,13 +13,13 @@ import argparse
 import hashlib
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.ending import INTERRUPTED, heed_signals
 from conformance.servers.processes import tied
 
 HERE = Path(__file__).parent
@@ -171,10 +171,10 @@ def main(names: list[str]) -> int:
         print(f"the build failed: {error}{_unreadable()}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     return 0
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    heed_signals()
     sys.exit(main(sys.argv[1:]))

@@ -7,7 +7,6 @@ set -eu
 folder=$1; shift
 
 mount --make-rshared /
-mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t tmpfs -o mode=755 tmpfs /sys/fs/cgroup
 for hierarchy in "$@"; do

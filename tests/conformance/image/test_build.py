@@ -93,7 +93,7 @@ def test_layers_take_away_and_keep_owners_and_capabilities(tmp_path: Path) -> No
     lower = _layer(("opt/python3", header), ("log/a", {}), ("log/b", {}), ("tmp/old", {}))
     upper = _layer(("log/.wh.a", {}), ("tmp/.wh..wh..opq", {}), ("tmp/new", {}))
     image = Image(_archive(tmp_path / "a.tar", lower, upper), tmp_path / "rootfs")
-    unpack(image.archive, image.rootfs)
+    unpack(image.archive, image.rootfs, tmp_path / "log")
     found = {str(path.relative_to(image.rootfs)) for path in image.rootfs.rglob("*") if path.is_file()}
     assert found == {"opt/python3", "log/b", "tmp/new"}
     assert os.getxattr(image.rootfs / "opt/python3", "security.capability") == CAPABILITY

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from conformance.differences import DIFFERENCES
+from conformance.ending import INTERRUPTED
 from conformance.plan import Plan
-from conformance.report.run import INTERRUPTED, Run
+from conformance.report.run import Run
 from conformance.results import Outcome, Verdict
 
 GOOD = Verdict("a/b", "1", "?", {"pydns": ()})
