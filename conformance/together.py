@@ -1,4 +1,4 @@
-"""Several things opened at once, so that nothing of them is left behind when one fails. Knows nothing else."""
+"""Several things done at once, so that nothing of them is left behind when one fails. Knows nothing else."""
 
 from __future__ import annotations
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from conformance.ending import INTERRUPTED, heed_signals, run
 from conformance.node.tally import Count, problems
+from conformance.options import report_file
 from conformance.rollout.network import missing, prepare
 from conformance.rollout.report import terminal
 from conformance.rollout.script import GROUPS, Run, go_through
 from conformance.servers.namespaces import enter_own
+from conformance.servers.scratch import run_folder
 from conformance.servers.subjects import StartError, command
 from conformance.setting import Skipped
 
@@ -33,7 +34,7 @@ def arguments() -> argparse.ArgumentParser:
         "All in network namespaces of its own. Needs root; takes 70 seconds.",
     )
     parser.add_argument("--subject", type=_program, default="pydns", help="pydns (default) or the path of a program")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts there, too")
+    parser.add_argument("--json", type=report_file, metavar="FILE", help="write the counts to FILE, too")
     return parser
 
 
@@ -58,7 +59,7 @@ async def compared(subject: str, folder: Path) -> list[Run]:
 
 
 def main(words: Sequence[str]) -> int:
-    """Status 1 when something is required and not so, or missing on this machine."""
+    """Status 1 when something is required and not so, or missing on this machine; 130 when it was interrupted."""
     parser = arguments()
     options = parser.parse_args(words)
     try:
@@ -75,11 +76,13 @@ def main(words: Sequence[str]) -> int:
     try:
         enter_own()
         prepare()
-        with tempfile.TemporaryDirectory(prefix="conformance-rollout-") as folder:
-            runs = asyncio.run(compared(options.subject, Path(folder)))
+        with run_folder() as folder:
+            runs = run(compared(options.subject, folder))
     except (OSError, StartError, Skipped) as error:
-        print(error, file=sys.stderr)
+        print(f"rollout: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
     faults = judged(runs)
     print(terminal(runs, faults))
     if options.json:
@@ -104,4 +107,5 @@ def _failed(counted: Count) -> Count:
 
 
 if __name__ == "__main__":
+    heed_signals()
     sys.exit(main(sys.argv[1:]))

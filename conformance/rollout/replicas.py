@@ -20,6 +20,7 @@ import aiohttp
 from conformance.rollout.network import PodNetwork, Service, open_pod
 from conformance.servers.processes import stop, tied
 from conformance.servers.subjects import StartError, command, variables
+from conformance.together import together
 
 REPLICAS = 2
 PROBE_PERIOD = 1.0
@@ -76,14 +77,14 @@ class Deployment:
         """The first replicas, until all are ready. Raises `StartError`."""
         for _ in range(REPLICAS):
             await self._create()
-        await asyncio.gather(*map(self._become_ready, self.replicas))
+        await together(*map(self._become_ready, self.replicas))
 
     async def restart(self) -> None:
         """`kubectl rollout restart`: each old Pod ends while a new one starts, the next when that one is ready."""
         for old in tuple(self.replicas):
             new = await self._create()
             self.say(f"{old.name} ends, {new.name} starts")
-            await asyncio.gather(self._terminate(old), self._become_ready(new))
+            await together(self._terminate(old), self._become_ready(new))
 
     async def kill(self, number: int) -> float:
         """SIGKILL to a replica; the seconds until its container was ready again."""
@@ -93,7 +94,7 @@ class Deployment:
         replica.process.kill()
         await replica.process.wait()
         await asyncio.sleep(NOTICED)
-        await asyncio.gather(self._leave(replica), self._start_anew(replica))
+        await together(self._leave(replica), self._start_anew(replica))
         took = loop.time() - began
         self.say(f"{replica.name} was killed and was back after {took:.1f} s")
         return took
@@ -104,21 +105,27 @@ class Deployment:
             replica.ready = replica.serving = False
             if replica.process.returncode is None:
                 replica.process.kill()
-            await replica.process.wait()
             replica.network.close()
         self._update()
+        for replica in self.replicas:
+            await replica.process.wait()
 
     async def _create(self) -> Replica:
         self.made += 1
         network = open_pod(10 + self.made)
         name = f"{Path(self.subject).name}-{self.made}"
         log = self.corefile.with_name(f"{name}.log")
-        replica = Replica(name, network, await self._launch(network, log), log)
+        try:
+            process = await self._launch(network, log)
+        except BaseException:
+            network.close()
+            raise
+        replica = Replica(name, network, process, log)
         self.replicas.append(replica)
         return replica
 
     async def _launch(self, network: PodNetwork, log: Path) -> asyncio.subprocess.Process:
-        words = tied(network.inside([*command(self.subject), "-conf", str(self.corefile)]))
+        words = tied(network.inside([*command(self.subject), "-conf", str(self.corefile)]), "KILL")
         with log.open("ab") as output:
             return await asyncio.create_subprocess_exec(
                 *words, stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=output,
@@ -160,30 +167,30 @@ class Deployment:
         return False
 
     async def _terminate(self, replica: Replica) -> None:
-        """SIGTERM; kube-proxy learns a little later that the Pod ends, when it serves no more, and that it is gone."""
+        """SIGTERM; kube-proxy learns a little later that the Pod ends, when it serves no more, and that it is gone.
+
+        Raises `OSError` where kube-proxy's rules cannot be changed.
+        """
         replica.process.send_signal(signal.SIGTERM)
         await asyncio.sleep(PROPAGATION)
         replica.ready = False
         self._update()
-        probing = asyncio.create_task(self._serve_no_more(replica))
         with suppress(TimeoutError):
             async with asyncio.timeout(GRACE - PROPAGATION):
-                await replica.process.wait()
-        probing.cancel()
+                await self._probe_until_ended(replica)
         await stop(replica.process)
         self.replicas.remove(replica)
         self._update()
         replica.network.close()
 
-    async def _serve_no_more(self, replica: Replica) -> None:
+    async def _probe_until_ended(self, replica: Replica) -> None:
         """A Pod that ends is still probed: it serves until its probe has failed for the third time."""
         failed = 0
-        while failed < FAILURES and replica.process.returncode is None:
-            await asyncio.sleep(PROBE_PERIOD)
+        while not await _ends_within(replica, PROBE_PERIOD):
             failed = 0 if await self._answers_ready(replica) else failed + 1
-        await asyncio.sleep(PROPAGATION)
-        replica.serving = False
-        self._update()
+            if failed == FAILURES and not await _ends_within(replica, PROPAGATION):
+                replica.serving = False
+                self._update()
 
     async def _leave(self, replica: Replica) -> None:
         """A container that has died is out of the rules when kube-proxy knows."""
@@ -196,6 +203,13 @@ class Deployment:
         ready = [replica.network.address for replica in self.replicas if replica.ready]
         serving = [replica.network.address for replica in self.replicas if replica.serving]
         self.service.update(ready or serving, serving)
+
+
+async def _ends_within(replica: Replica, seconds: float) -> bool:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await replica.process.wait()
+    return replica.process.returncode is not None
 
 
 @asynccontextmanager
