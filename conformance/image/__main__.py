@@ -33,7 +33,7 @@ def sizes(found: Image) -> str:
 
 
 def main(words: Sequence[str]) -> int:
-    """Status 1 when it cannot be built or is too large."""
+    """Status 1 when it cannot be built or is too large; 130 when it was interrupted."""
     arguments().parse_args(words)
     try:
         found = image(lambda line: print(line, flush=True))

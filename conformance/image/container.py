@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,8 +30,20 @@ MOUNTS = (
 )
 """Target, type, source and options of what every container has."""
 
-END_TIME = 10.0
-"""Seconds a container has to end."""
+RUN = """
+told=
+trap told=yes TERM
+runc "$1" run --bundle="$2" "$3" &
+running=$!
+while kill -0 "$running" 2>/dev/null; do
+    [ -z "$told" ] || runc "$1" kill "$3" KILL 2>/dev/null
+    sleep 0.05
+done
+"""
+"""A shell's program: a container that is killed by SIGTERM, which runc passes on to a server that may not heed it yet.
+
+It needs nobody else: runc removes the container and its cgroups when its process has ended.
+"""
 
 
 def pod_container() -> Any:
@@ -100,25 +112,24 @@ def run_container(name: str, config: Mapping[str, Any], folder: Path) -> Iterato
     """Runs a container until the block ends; everything of it is in `folder`."""
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps(config))
+    words = tied(["sh", "-c", RUN, "run", _root(folder), str(folder), name])
     with (folder / "log").open("wb") as output:
-        words = tied(_runc(folder, "run", f"--bundle={folder}", name))
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        process = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+        )
     try:
         yield Container(name, folder, process)
     finally:
-        subprocess.run(_runc(folder, "kill", name, "KILL"), capture_output=True, check=False)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(END_TIME)
-        subprocess.run(_runc(folder, "delete", "--force", name), capture_output=True, check=False)
-        process.kill()
+        process.terminate()
         process.wait()
 
 
 def state(container: Container) -> Any:
     """What runc says of it: `pid`, `status` …"""
-    words = _runc(container.folder, "state", container.name)
+    words = ["runc", _root(container.folder), "state", container.name]
     return json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
 
 
-def _runc(folder: Path, *words: str) -> list[str]:
-    return ["runc", f"--root={folder / 'state'}", *words]
+def _root(folder: Path) -> str:
+    """The option that says where runc keeps what it knows."""
+    return f"--root={folder / 'state'}"

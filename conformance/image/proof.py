@@ -12,16 +12,17 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from conformance.ending import INTERRUPTED, heed_signals, run
 from conformance.image.build import Image, image
 from conformance.image.container import Container, pod_container, run_container, runtime_config, state
 from conformance.image.programs import ImageError, need
 from conformance.servers.namespaces import enter_own
+from conformance.servers.scratch import run_folder
 from conformance.wire.client import ask
 from conformance.wire.question import parse_question
 
@@ -98,7 +99,9 @@ async def proven(case: Case, found: Image, folder: Path) -> list[str]:
     if not case.file_capability:
         files[f"/{PYTHON}"] = Path(shutil.copyfile(found.rootfs / PYTHON, folder / "python3"))
         files[f"/{PYTHON}"].chmod(0o755)
-    with run_container("image-proof", runtime_config(found, container, files), folder / "container") as running:
+    with run_container(
+        f"image-proof-{os.getpid()}", runtime_config(found, container, files), folder / "container"
+    ) as running:
         return await _refused(running, case.says) if case.says else await _serving(running, rights(case))
 
 
@@ -150,13 +153,12 @@ async def _refused(running: Container, says: str) -> list[str]:
     return [] if says in running.said else [f"it does not say {says!r} but: {running.said[-500:]}"]
 
 
-async def prove(found: Image) -> int:
+async def prove(found: Image, folder: Path) -> int:
     """Everything, a line each; how many lines are wrong."""
     faults = _told(f"content: user, entry point, one file capability, none of {', '.join(UNWANTED)}", content(found))
-    with tempfile.TemporaryDirectory(prefix="image-proof-") as folder:
-        for number, case in enumerate(CASES):
-            expected = f"says {case.says!r} and ends" if case.says else "answers at port 53, UDP and TCP"
-            faults += _told(f"{case.name}: {expected}", await proven(case, found, Path(folder) / str(number)))
+    for number, case in enumerate(CASES):
+        expected = f"says {case.says!r} and ends" if case.says else "answers at port 53, UDP and TCP"
+        faults += _told(f"{case.name}: {expected}", await proven(case, found, folder / str(number)))
     return faults
 
 
@@ -175,20 +177,24 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def main(words: Sequence[str]) -> int:
-    """Status 1 when something is wrong or missing on this machine."""
+    """Status 1 when something is wrong or missing on this machine; 130 when it was interrupted."""
     arguments().parse_args(words)
     try:
         need("runc", "ip")
         found = image(lambda line: print(line, flush=True))
         enter_own()
-        faults = asyncio.run(prove(found))
+        with run_folder() as folder:
+            faults = run(prove(found, folder))
     except (ImageError, OSError) as error:
-        print(error, file=sys.stderr)
+        print(f"image: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
     lines = len(CASES) + 1
     print(f"{lines - faults} of {lines} right; {found.compressed / 1e6:.1f} MB compressed: {found.archive}")
     return int(faults > 0)
 
 
 if __name__ == "__main__":
+    heed_signals()
     sys.exit(main(sys.argv[1:]))

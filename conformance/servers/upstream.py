@@ -102,6 +102,11 @@ class _Datagrams(asyncio.DatagramProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.DatagramTransport, transport)
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        """What is to be answered later has nowhere to go."""
+        for task in self._tasks:
+            task.cancel()
+
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         task = asyncio.get_running_loop().create_task(self._answer(data, addr))
         self._tasks.add(task)
