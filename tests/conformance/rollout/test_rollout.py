@@ -173,3 +173,10 @@ def test_wrong_use_is_one_error(words: list[str], says: str, capsys: pytest.Capt
 def test_a_program_is_found_from_anywhere() -> None:
     assert arguments().parse_args(["--subject", "./dns"]).subject == str(Path("dns").absolute())
     assert arguments().parse_args([]).subject == "pydns"
+
+
+@pytest.mark.parametrize("file", ["nosuch/counts.json", "."])
+def test_a_file_that_could_not_be_written_is_told_before_the_run(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["--json", file])
+    assert "is no file in a folder that exists" in capsys.readouterr().err
