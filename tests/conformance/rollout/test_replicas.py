@@ -33,7 +33,7 @@ def network() -> Iterator[PodNetwork]:
 
 
 async def test_rules_that_are_refused_while_a_pod_ends_are_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    network: PodNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "iptables-restore").write_text(RESTORE)
     (tmp_path / "iptables-restore").chmod(0o755)
