@@ -69,9 +69,9 @@ class Replay(NamedTuple):
     ``until`` is the clock reading (seconds) at which the consent ends; ``tags`` name the data that the reply was made
     of: a change of one of them ends it at once; ``variants`` above 1 says that the reply is one of several equally
     right ones (shuffled), of which that many should be kept and sent in turn; each of ``counters`` is called
-    with the number of times the reply was sent again, so that metrics stay exact.  ``pattern`` lets it serve for other
-    names, as long.  It ends with its ``lease``, too.  ``any_order`` says that the records which can change places
-    (`Packed.movable`) may come in any order, each first as often as the others.
+    with the number of times the reply was sent again, so that metrics stay exact.  ``pattern`` lets the reply serve for
+    other names, for the same time.  It ends with its ``lease``, too.  ``any_order`` says that the records which can
+    change places (`Packed.movable`) may come in any order, each first as often as the others.
     """
 
     until: float
@@ -106,8 +106,9 @@ class Replay(NamedTuple):
         until, tags, variants, counters, pattern, _, any_order = self
         return new(Replay, (until, tags, variants, counters, pattern, lease, any_order))
 
-    def for_part(self) -> Replay:
-        """Consent for a reply of which this one is a part: for its own question alone, and while TTLs stand still."""
+    def for_composite(self) -> Replay:
+        """Consent for a reply that is made of this one and others: for its own question alone, and while TTLs stand
+        still."""
         until, tags, variants, counters, _, lease, any_order = self
         if lease.counts_down:
             until, lease = min(until, lease.until), FOREVER

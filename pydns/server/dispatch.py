@@ -152,7 +152,7 @@ class Dispatcher:
         reply = await self._reply(query)
         if reply is None:
             return query.reply(Rcode.SERVFAIL)
-        return parse(reply.octets)._replace(edns=None, replay=reply.replay and reply.replay.for_part())
+        return parse(reply.octets)._replace(edns=None, replay=reply.replay and reply.replay.for_composite())
 
     def _packed(self, query: Query, reply: Message, limit: int, chain: Chain) -> Reply:
         """Rules 8 and 9."""

@@ -216,7 +216,7 @@ class PacketCache:
         now = self._clock()
         ended = replay.has_ended(now)
         if replay.pattern is not None and not ended:
-            self._templates.put(query, reply, replay, now, lambda shape: self._marks.add(shape, now))
+            self._templates.put(query, reply, replay, now, lambda key: self._marks.add(key, now))
         if not self._marks.add(key, now) or len(query) > MAX_QUERY or len(reply) > MAX_REPLY:
             return
         if not ended and (not replay.tags or ticket.epoch == self._epoch):

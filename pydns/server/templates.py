@@ -40,7 +40,7 @@ _ADDRESS = 12
 Shape = tuple[int, bytes, bytes]
 """Where the name ends, what stands in front of it, and what stands behind it and in its last labels."""
 Kind = tuple[int, int]
-"""Rcode, and how many answers there are."""
+"""Rcode, and how many answers there are: none or one."""
 
 
 class Template(Replayed):
@@ -60,8 +60,8 @@ class Template(Replayed):
         places = replay.lease.places(reply)
         self._places = None if places is None else tuple([place - behind for place in places])
 
-    def has_room(self, query: bytes) -> bool:
-        """Whether the name in ``query``, which has this shape, is compressed as it is here (rule 3)."""
+    def is_compressed_alike(self, query: bytes) -> bool:
+        """Whether the reply to ``query``, which has this shape, has its names compressed as this one has (rule 3)."""
         return not query.endswith(self._shared, HEADER.size, self._start)
 
     def reply_to(self, query: bytes, part: Part) -> bytes:
@@ -126,8 +126,8 @@ class Templates:
         part = None if family is None else family.part(query)
         if family is None or part is None:
             return None
-        template = family.templates.get((part.rcode, bool(part.octets)))
-        if template is None or not template.goes_on(now) or not template.has_room(query):
+        template = family.templates.get((part.rcode, 1 if part.octets else 0))
+        if template is None or not template.goes_on(now) or not template.is_compressed_alike(query):
             return None
         return template, part
 
@@ -140,9 +140,9 @@ class Templates:
         return None
 
     def put(
-        self, query: bytes, reply: bytes, replay: Replay, now: float, is_known: Callable[[tuple[Shape, Kind]], bool]
+        self, query: bytes, reply: bytes, replay: Replay, now: float, met_before: Callable[[tuple[Shape, Kind]], bool]
     ) -> None:
-        """Make a template of a reply that may be one, if its shape and kind are known."""
+        """Make a template of a reply that may be one, if its shape and kind were ``met_before``, which notes them."""
         pattern = replay.pattern
         end = query.find(0, HEADER.size) + 1
         behind = end + _TYPE_AND_CLASS
@@ -154,7 +154,7 @@ class Templates:
         kind = reply[3] & RCODE_MASK, int.from_bytes(reply[6:8], "big")
         family = self._families.get(shape)
         old = None if family is None else family.templates.get(kind)
-        if (old is not None and not old.has_ended(now)) or not is_known((shape, kind)):
+        if (old is not None and not old.has_ended(now)) or not met_before((shape, kind)):
             return
         if family is None or family.pattern != pattern:
             family = _Family(pattern, query, end)
@@ -191,7 +191,7 @@ def _flush(family: _Family) -> None:
 
 def _gives(template: Template, part: Part | None, query: bytes, reply: bytes) -> bool:
     """Whether a template gives the reply that it was made of, and may."""
-    return part is not None and template.has_room(query) and template.reply_to(query, part) == reply[2:]
+    return part is not None and template.is_compressed_alike(query) and template.reply_to(query, part) == reply[2:]
 
 
 def _name(query: bytes, end: int) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from pydns.dns import Edns, Flag, Message, Question, Rcode, Type
@@ -39,7 +41,14 @@ class Told:
         self._zone = zone
 
     def put(
-        self, name: str, *, said: str = "", until: float = 1001.0, times: int = 2, edns: Edns | None = None
+        self,
+        name: str,
+        *,
+        said: str = "",
+        until: float = 1001.0,
+        times: int = 2,
+        edns: Edns | None = None,
+        part: Callable[[str, int], Part | None] = part,
     ) -> None:
         """The reply to ``name`` (about ``said``) was made ``times`` times."""
         pattern = Pattern(self._zone, part, self)
@@ -105,6 +114,24 @@ def test_the_reply_must_be_about_a_name_of_the_zone() -> None:
     told = Told()
     told.put("no1.abc.")
     assert len(told.cache._templates) == 0
+
+
+@pytest.mark.parametrize("name", ["yes.zone.", "a\\.b.zone.", "zone."])
+def test_a_name_that_no_part_is_told_of_makes_no_template(name: str) -> None:
+    """One that is of no pattern, one that only the chain reads, and the zone itself."""
+    told = Told()
+    told.put(name)
+    assert len(told.cache._templates) == 0
+
+
+def test_a_template_asks_the_pattern_that_it_was_made_by() -> None:
+    """A reply of the same shape by another pattern, once the first has ended."""
+    told = Told()
+    told.put("no1.zone.", until=1001.0)
+    told.clock.now = 1001.0
+    told.put("no1.zone.", until=1009.0, part=lambda name, qtype: None if name == "no2.zone." else part(name, qtype))
+    assert told.get("no2.zone.") is None
+    assert told.get("no3.zone.") == denied("no3.zone.", ident=9)
 
 
 def test_a_shape_met_once_makes_no_template() -> None:
