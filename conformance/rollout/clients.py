@@ -29,6 +29,9 @@ SECOND_DNS = "10.96.0.11"
 THREADS, PAUSE = 4, 400
 """Of each program: ten look-ups a second, with the milliseconds each thread waits after one."""
 
+PLAIN = "plain"
+"""The program `conformance.rollout.plain`, which is no recipe."""
+
 PLAIN_PAUSE = 10
 """Milliseconds between two plain questions."""
 
@@ -56,7 +59,7 @@ TWO = (SECOND_DNS,)
 
 @dataclass(frozen=True)
 class Client:
-    """A Pod: the program it runs, by the name of its recipe or `plain`, its name servers and options."""
+    """A Pod: the program it runs, by the name of its recipe or `PLAIN`, its name servers and options."""
 
     name: str
     program: str
@@ -64,15 +67,20 @@ class Client:
     options: Sequence[str] = ()
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it sends no query again."""
+        return self.program == PLAIN
+
+    @property
     def answers(self) -> Mapping[str, frozenset[str]]:
         """What it looks up and must find."""
-        names = WHOLE if self.program == "plain" else WITHIN
+        names = WHOLE if self.is_plain else WITHIN
         return {name: frozenset(found) for name, found in names.items()}
 
     @property
     def threads(self) -> int:
         """How many of its threads look names up."""
-        return 1 if self.program == "plain" else THREADS
+        return 1 if self.is_plain else THREADS
 
     def resolv_conf(self) -> str:
         """As kubelet writes it for dnsPolicy ClusterFirst and this dnsConfig."""
@@ -82,7 +90,7 @@ class Client:
 
     def words(self) -> list[str]:
         """The command line of its program. Raises `Skipped` where it cannot be built."""
-        if self.program == "plain":
+        if self.is_plain:
             transport = (
                 ["tcp", CLUSTER_DNS, str(PLAIN_PAUSE * 4)] if self.options else ["udp", CLUSTER_DNS, str(PLAIN_PAUSE)]
             )
@@ -91,8 +99,8 @@ class Client:
 
 
 CLIENTS = (
-    Client("plain questions, UDP", "plain"),
-    Client("plain questions, TCP", "plain", options=("use-vc",)),
+    Client("plain questions, UDP", PLAIN),
+    Client("plain questions, TCP", PLAIN, options=("use-vc",)),
     Client("glibc", "steady-glibc"),
     Client("glibc, single-request, edns0, trust-ad", "steady-glibc", options=("single-request", "edns0", "trust-ad")),
     Client("glibc, use-vc", "steady-glibc", options=("use-vc",)),

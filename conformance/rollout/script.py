@@ -36,11 +36,13 @@ LONGEST = 16.0
 
 PHASES = ("nothing happens", "rolling restart", f"kill -9, {KILLS} times")
 
-
 NAMES = {"coredns": "CoreDNS"}
 """The name of the server that others are compared with, as `tally.problems` knows it."""
 
-GROUPS = {"look-ups by C libraries": CLIENTS[2:], "plain questions": CLIENTS[:2]}
+GROUPS = {
+    "look-ups by C libraries": [client for client in CLIENTS if not client.is_plain],
+    "plain questions": [client for client in CLIENTS if client.is_plain],
+}
 """Who sends queries again, and who never does."""
 
 
@@ -76,12 +78,15 @@ async def go_through(subject: str, folder: Path, say: Callable[[str], None]) -> 
             await _finish(folder)
     found = list(look_ups(folder / "clients"))
     run.counts = {group: _counts(run.phases, found, group) for group in GROUPS}
-    run.faults = [
-        f"{run.subject}: {each.client} found {each.result} for {each.name}" for each in found if is_false(each)
-    ]
-    run.faults += [f"{run.subject}: {who} said nothing for {LONGEST:g} s" for who in
-                  silent(found, _threads(), run.phases[-1].ended, LONGEST)]  # fmt: skip
+    run.faults = [f"{run.subject}: {fault}" for fault in _faults(found, run.phases[-1].ended)]
     return run
+
+
+def _faults(found: Sequence[LookUp], end: float) -> Iterator[str]:
+    """What is wrong whenever it happens: addresses that are nowhere written, and clients that fell silent."""
+    yield from (f"{each.client} found {each.result} for {each.name}" for each in found if is_false(each))
+    for thread in silent(found, _threads(), end, LONGEST):
+        yield f"{thread} said nothing for {LONGEST:g} s"
 
 
 def _counts(phases: Sequence[Phase], found: Sequence[LookUp], group: str) -> list[Count]:

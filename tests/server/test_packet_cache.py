@@ -394,6 +394,12 @@ def test_replays_are_told_at_the_end_of_an_entry(cache: PacketCache, clock: Cloc
 ENTRY = OVERHEAD + len("0000") + len("one")
 
 
+def test_queries_and_all_their_replies_take_room(cache: PacketCache) -> None:
+    put(cache, "a" * 200, "x" * 1000, variants=2)
+    put(cache, "a" * 200, "y" * 3000, variants=2)
+    assert cache.octets == OVERHEAD + 200 + 1000 + 3000
+
+
 def test_names_asked_once_push_out_nothing(clock: Clock) -> None:
     cache = PacketCache(clock, max_octets=20 * ENTRY)
     hot = [f"h{number:03}" for number in range(20)]
