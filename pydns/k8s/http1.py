@@ -1,8 +1,8 @@
 """One GET of HTTP/1.1 over a channel: the request, and the reply as it arrives.
 
 Rules.  A body ends where its length, its last chunk or, having neither, the connection says so; what ends before that
-was cut short, and a fault.  What came before a fault is handed out before it.  No more than `READ_BUFFER` octets wait
-to be read, and a little; then nothing is received until they are.
+was cut short, and a fault.  What came before a fault is handed out before it.  Once more than `READ_BUFFER` octets wait
+to be read, nothing is received until they are.
 
 Does not know TLS (`channel`), nor which connection a request is for (`session`).
 """
@@ -120,7 +120,7 @@ class Reply:
         self._last = self._loop.time()
         self._head = 0
         """Octets that came until the status was known."""
-        self._timer = self._loop.call_later(silence, self._look)
+        self._timer = self._loop.call_later(silence, self._check_silence)
         self._loop.add_reader(channel.sock, self._receive)
 
     @property
@@ -178,7 +178,7 @@ class Reply:
             if data:
                 self._last = self._loop.time()
                 if not self._message.status:
-                    self._count(data)
+                    self._count_head(data)
                 self._feed(data)
             if not data or self.channel.ended:
                 self._message.end()
@@ -199,7 +199,8 @@ class Reply:
         if self._look_first is not None and is_awaited and self._message.pieces:
             self._message.give_back(self._look_first(self._message.take()))
 
-    def _count(self, data: bytes) -> None:
+    def _count_head(self, data: bytes) -> None:
+        """Raises TransportError for a header without an end."""
         self._head += len(data)
         if self._head > MAX_HEAD:
             raise TransportError(f"a reply whose header has more than {MAX_HEAD} octets")
@@ -218,10 +219,11 @@ class Reply:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
-    def _look(self) -> None:
+    def _check_silence(self) -> None:
+        """Fail when nothing has come for `silence` seconds; while nothing is received, that is no fault of the peer."""
         left = self._silence if self._paused else self._last + self._silence - self._loop.time()
         if left > 0:
-            self._timer = self._loop.call_later(left, self._look)
+            self._timer = self._loop.call_later(left, self._check_silence)
         else:
             self.fail(TimeoutError(f"nothing came for {self._silence:g} seconds"))
 
