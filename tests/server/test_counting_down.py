@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -33,6 +34,8 @@ LINES = (
     "keepttl",
     "prefetch 2",
     "prefetch 3 1m 50%",
+    "prefetch 3 10s 50%",
+    "prefetch 2 1s 20%\nkeepttl",
     "serve_stale",
     "serve_stale 10s verify",
     "serve_stale 10s immediate 7s\nkeepttl",
@@ -42,6 +45,8 @@ LINES = (
 )
 SOA = "authority: example.org. 20 IN SOA ns.example.org. host.example.org. 1 7200 1800 86400 12"
 ADDRESS = "one.example.org. 17 IN A 192.0.2.1"
+LONG_CHAIN = ["cut.example.org.", *(f"{letter * 60}.{letter * 60}.example.org." for letter in "abcdefgh")]
+"""More than 512 octets."""
 REPLIES: dict[str, Script] = {
     "one.example.org.": saying(ADDRESS),
     "two.example.org.": saying("two.example.org. 17 IN A 192.0.2.1", "two.example.org. 17 IN A 192.0.2.2"),
@@ -50,6 +55,14 @@ REPLIES: dict[str, Script] = {
         "chain.example.org. 300 IN CNAME web.example.org.",
         "web.example.org. 25 IN CNAME one.example.org.",
         ADDRESS,
+    ),
+    "zero.example.org.": saying("zero.example.org. 0 IN A 192.0.2.1", "zero.example.org. 300 IN A 192.0.2.2"),
+    "endless.example.org.": saying(
+        f"endless.example.org. {2**31} IN A 192.0.2.1", f"authority: example.org. {2**32 - 1} IN NS ns.example.org."
+    ),
+    "cut.example.org.": saying(
+        *(f"{one} {20 + place} IN CNAME {other}" for place, (one, other) in enumerate(pairwise(LONG_CHAIN))),
+        f"{LONG_CHAIN[-1]} 17 IN A 192.0.2.1",
     ),
     "glue.example.org.": saying(
         "glue.example.org. 25 IN A 192.0.2.1",
@@ -143,10 +156,21 @@ async def test_each_second_of_each_reply(cache: str) -> None:
     await run(cache, script)
 
 
+@pytest.mark.parametrize("gap, silence", [(10, 9.0), (10, 11.0), (1, 0.75), (1, 1.25)])
+async def test_hits_that_are_told_late_count_for_when_they_came(gap: int, silence: float) -> None:
+    """Those from before a gap do not make *prefetch* ask again."""
+    query = QUERIES[0]
+    until_then = 17 - silence - 6.0
+    script: list[Step] = [query, until_then, *[query] * 6, silence, query, 0.0, query, 5.0, query]
+    await run(f"prefetch 4 {gap}s 50%", script)
+
+
 LIVES = {
     "one.example.org.": 17,
     "short.example.org.": 5,
     "chain.example.org.": 17,
+    "zero.example.org.": 5,
+    "endless.example.org.": 30,
     "glue.example.org.": 9,
     "none.example.org.": 12,
     "absent.example.org.": 12,

@@ -19,7 +19,8 @@ class Item:
     """
 
     __slots__ = (
-        "_sections", "_shown", "flags", "hits", "last_hit", "lease", "rcode", "refreshing", "retry_at", "stored", "ttl",
+        "_sections", "_shown", "_since", "flags", "hits", "last_hit", "lease", "rcode", "refreshing", "retry_at",
+        "stored", "ttl",
     )  # fmt: skip
 
     def __init__(self, rcode: int, flags: int, sections: Sections, ttl: int, now: float) -> None:
@@ -35,6 +36,7 @@ class Item:
         """The last that replies got."""
         self._sections = sections
         self._shown = ttl
+        self._since = now
 
     @classmethod
     def of(cls, reply: Message, flags: int, ttl: int, now: float) -> Item:
@@ -59,10 +61,16 @@ class Item:
         answer, authority, additional = self._with_ttl(ttl)
         return query.reply(self.rcode, flags=flags, answer=answer, authority=authority, additional=additional)
 
-    def count(self, now: float, times: int, gap: float) -> None:
-        """Note hits, for prefetch; a gap of more than ``gap`` seconds starts the count anew."""
-        self.hits = times if now - self.last_hit > gap else self.hits + times
-        self.last_hit = now
+    def count(self, at: float, times: int, gap: float) -> None:
+        """Note hits at ``at``, for prefetch; a gap of more than ``gap`` seconds starts the count anew.
+
+        They may be told late, after others: what was before the count began is no part of it.
+        """
+        if at - self.last_hit > gap:
+            self.hits, self._since = 0, at
+        if at >= self._since:
+            self.hits += times
+            self.last_hit = max(self.last_hit, at)
 
     def begin_refresh(self, now: float) -> bool:
         """Whether a refresh may start: none is under way, and the last did not fail a moment ago."""

@@ -87,6 +87,9 @@ from pydns.plugins.cache.refresh import Refresher, asking
 from pydns.plugins.cache.store import Found, Key, Store
 from pydns.query import Query
 
+COARSE = 10.0
+"""Seconds of a gap between hits of which one more or less does not matter."""
+
 
 class Cache(Passes, Plugin):
     """Serves what is kept, and asks below for the rest."""
@@ -187,17 +190,18 @@ class Cache(Passes, Plugin):
         counters.stale.inc()
         return item.reply(query, item.ttl if self._conf.keepttl and not stale.ttl else stale.ttl)
 
-    def _replay(self, key: Key, found: Found, counters: Counters, now: float) -> Replay:
+    def _replay(self, key: Key, found: Found, counters: Counters, now: float) -> Replay | None:
         """Consent to send a hit again, with its TTL as it counts down; each replay is another hit.
 
-        Where a gap between hits may matter to *prefetch*, every second begins with a hit whose time is known.
+        Where a gap between hits may matter to *prefetch*, every second begins with a hit whose time is known and taken
+        for that of the others, however late they are told; there is no consent where a second matters.
         """
-        item = found.item
+        item, gap = found.item, self._prefetch.gap
         counted: list[Callable[[int], None]] = [counters.requests.inc, counters.hits[found.where].inc]
         if self._prefetch.amount:
-            counted.append(lambda times: item.count(self._clock(), times, self._prefetch.gap))
-            if item.ttl > self._prefetch.gap:
-                return Replay(item.next_tick(now), counters=tuple(counted))
+            counted.append(lambda times: item.count(now, times, gap))
+            if item.ttl > gap:
+                return Replay(item.next_tick(now), counters=tuple(counted)) if gap >= COARSE else None
         return Replay(inf, counters=tuple(counted), lease=self._lease(key, item, now))
 
     def _lease(self, key: Key, item: Item, now: float) -> Lease:
