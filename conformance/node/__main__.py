@@ -27,10 +27,10 @@ from conformance.node.machine import NodeError
 from conformance.node.report import Result, document, terminal
 from conformance.node.script import Script
 from conformance.node.space import Space
-from conformance.node.tally import count, problems
 from conformance.options import report_file
 from conformance.servers.namespaces import enter_network
 from conformance.servers.scratch import run_folder
+from conformance.tally import count, problems
 from conformance.tools.build import binary
 
 

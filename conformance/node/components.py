@@ -57,7 +57,7 @@ class Node:
         self._run("kubelet", *self._kubelet())
         self._run("kube-proxy", str(binary("kube-proxy")), f"--config={self.folder}/kube-proxy.yaml")
         self._run("upstream", str(binary("coredns")), "-conf", f"{self.folder}/upstream.Corefile")
-        self.wait("kubelet", self._node_is_ready)
+        self._wait_for("kubelet", self._node_is_ready)
         self._say("the node is ready")
 
     def check(self) -> None:
@@ -66,14 +66,21 @@ class Node:
             if process.poll() is not None:
                 raise NodeError(f"{name} ended with status {process.returncode}:\n{self._end_of_log(name)}")
 
-    def wait(self, name: str, ready: Callable[[], bool], limit: float = START_TIME) -> None:
-        """Returns when `ready()` is true; raises `NodeError` with the end of the part's log after `limit` seconds."""
-        deadline = time.monotonic() + limit
-        while not ready():
+    def wait(self, what: str, holds: Callable[[], bool], limit: float, state: Callable[[], str]) -> float:
+        """Returns the seconds it took until `holds()`.
+
+        Raises `NodeError` with `state()` when it does not within `limit` seconds, and where a part has ended.
+        """
+        began = time.monotonic()
+        while not holds():
             self.check()
-            if time.monotonic() > deadline:
-                raise NodeError(f"{name} is not ready after {limit:.0f} s:\n{self._end_of_log(name)}")
+            if time.monotonic() - began > limit:
+                raise NodeError(f"{what}: not within {limit:.0f} s\n{state()}")
             time.sleep(0.1)
+        return time.monotonic() - began
+
+    def _wait_for(self, name: str, ready: Callable[[], bool]) -> None:
+        self.wait(f"{name} is ready", ready, START_TIME, lambda: self._end_of_log(name))
 
     def _write_settings(self) -> None:
         values = {"folder": str(self.folder), "parts_image": PARTS}
@@ -87,7 +94,7 @@ class Node:
     def _start_containerd(self, images: Sequence[Image]) -> None:
         self._run("containerd", str(installed("containerd")), "--config", f"{self.folder}/containerd.toml")
         ctr = [str(installed("ctr")), "--address", f"{self.folder}/containerd.sock", "--namespace", "k8s.io"]
-        self.wait("containerd", lambda: self._ends_well("ctr", *ctr, "version"))
+        self._wait_for("containerd", lambda: self._ends_well("ctr", *ctr, "version"))
         for image in images:
             if not self._ends_well("ctr", *ctr, "images", "import", str(image.file)):
                 raise NodeError(f"containerd does not take the image {image.name}:\n{self._end_of_log('ctr')}")
@@ -97,7 +104,7 @@ class Node:
         openssl("genrsa", "-out", f"{self.folder}/sa.key", "2048")
         self._run("etcd", str(binary("etcd")), *etcd_flags(self.folder / "etcd", ETCD, PEERS))
         self._run("kube-apiserver", str(binary("kube-apiserver")), *_api(self.folder))
-        self.wait("kube-apiserver", lambda: self.client.exists("Namespace", "", "default"))
+        self._wait_for("kube-apiserver", lambda: self.client.exists("Namespace", "", "default"))
         self._say("kube-apiserver answers")
 
     def _start_controllers(self) -> None:

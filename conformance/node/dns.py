@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,13 +62,7 @@ class Dns:
 
     def wait(self, what: str, holds: Callable[[], bool], limit: float = PATIENCE) -> float:
         """Returns the seconds it took until `holds()`."""
-        began = time.monotonic()
-        while not holds():
-            self._node.check()
-            if time.monotonic() - began > limit:
-                raise NodeError(f"{what}: not within {limit:.0f} s\n{self._state()}")
-            time.sleep(0.1)
-        return time.monotonic() - began
+        return self._node.wait(what, holds, limit, self._state)
 
     def settled(self, image: str = "") -> bool:
         """Whether all replicas are ready, run this image, and no others are left."""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from conformance.node.tally import Count, Phase
+from conformance.columns import aligned
+from conformance.tally import Count, Phase
 
 HEAD = ("phase", "seconds", "right", "wrong", "lost", "late", "longest")
 
@@ -36,13 +37,6 @@ def terminal(result: Result) -> str:
 def _row(phase: Phase, counted: Count) -> tuple[str, ...]:
     numbers = (counted.right, counted.wrong, counted.lost, counted.late)
     return (phase.name, f"{phase.ended - phase.began:.1f}", *map(str, numbers), f"{counted.longest:.2f} s")
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table with a rule below its head: the first column to the left, all others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows]
-    return [lines[0], "─" * len(lines[0]), *lines[1:]]
 
 
 def document(result: Result) -> dict[str, Any]:

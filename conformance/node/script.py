@@ -19,7 +19,7 @@ from conformance.node.contents import CLIENTS, COREDNS, PARTS
 from conformance.node.dns import DEPLOYMENT, NET_BIND_SERVICE, Dns, Replica
 from conformance.node.dns import NAMESPACE as DNS_NAMESPACE
 from conformance.node.space import FILES
-from conformance.node.tally import LookUp, Phase, parse, silent
+from conformance.tally import LookUp, Phase, parse, silent
 
 SWAP = Path(__file__).parent.parent.parent / "deploy" / "kind" / "swap.sh"
 """The program that users swap with."""

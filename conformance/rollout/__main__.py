@@ -12,7 +12,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from conformance.ending import INTERRUPTED, heed_signals, run
-from conformance.node.tally import Count, problems
 from conformance.options import report_file
 from conformance.rollout.network import missing, prepare
 from conformance.rollout.report import terminal
@@ -21,6 +20,7 @@ from conformance.servers.namespaces import enter_own
 from conformance.servers.scratch import run_folder
 from conformance.servers.subjects import StartError, command
 from conformance.setting import Skipped
+from conformance.tally import Count, problems
 
 REFERENCE = "coredns"
 

@@ -18,10 +18,10 @@ from conformance.clients.kubelet import DnsConfig, Node, Pod, pod_dns
 from conformance.clients.pod import CACHES, CLUSTER_DNS, NSSWITCH
 from conformance.clients.recipes import build
 from conformance.clients.world import NAMESPACE, OUTSIDE, SERVICES
-from conformance.node.tally import LookUp
 from conformance.rollout.network import open_pod
 from conformance.servers.processes import tied
 from conformance.servers.subjects import variables
+from conformance.tally import LookUp, said
 
 SECOND_DNS = "10.96.0.11"
 """Another Service in front of the same replicas, for Pods with two name servers."""
@@ -155,7 +155,6 @@ def look_ups(folder: Path, clients: Sequence[Client] = CLIENTS) -> Iterator[Look
         for line in _log(folder, number).read_text().splitlines(keepends=True):
             words = line.split()
             if len(words) == 5 and words[0].isdigit():
-                thread, began, took, name, result = words
-                yield LookUp(client.name, int(thread), int(began) / 1000, int(took) / 1000, name, result)
+                yield said(client.name, words)
             elif line.endswith("\n"):
                 raise OSError(f"{client.name}: {line.strip()}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from conformance.node.report import aligned
-from conformance.node.tally import Count
+from conformance.columns import aligned
 from conformance.rollout.script import GROUPS, PHASES, Run
+from conformance.tally import Count
 
 COLUMNS = ("right", "wrong", "lost", "late", "longest")
 

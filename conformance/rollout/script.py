@@ -14,11 +14,11 @@ from conformance.clients.pod import CLUSTER_DNS
 from conformance.clients.setup import world_outside
 from conformance.clients.world import load_world
 from conformance.kubernetes import fake_api
-from conformance.node.tally import Count, LookUp, Phase, count, silent
 from conformance.rollout.clients import CLIENTS, SECOND_DNS, asking, look_ups
 from conformance.rollout.network import GATEWAY, Service
 from conformance.rollout.replicas import Deployment, deployed
 from conformance.servers import upstream
+from conformance.tally import Count, LookUp, Phase, count, silent
 
 COREFILE = Path(__file__).parents[2] / "deploy/base/Corefile"
 KUBERNETES, FORWARD = "    kubernetes cluster.local in-addr.arpa ip6.arpa {\n", "forward . /etc/resolv.conf"

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from conformance.clients.setup import world_outside
-from conformance.node.tally import Count, LookUp, Phase
 from conformance.rollout.__main__ import arguments, judged, main
 from conformance.rollout.clients import CLIENTS, WHOLE, Client
 from conformance.rollout.network import rules
@@ -17,6 +16,7 @@ from conformance.rollout.report import terminal
 from conformance.rollout.script import COREFILE, GROUPS, PHASES, Run, corefile, is_false
 from conformance.servers.ports import free_port
 from conformance.servers.upstream import serve
+from conformance.tally import Count, LookUp, Phase
 
 
 def test_each_endpoint_takes_an_equal_share_of_new_flows() -> None:

@@ -43,13 +43,18 @@ class LookUp:
         return RIGHT if right and frozenset(self.result.split(",")) == right else WRONG
 
 
+def said(client: str, words: Sequence[str]) -> LookUp:
+    """What the five words of a client's line say: THREAD STARTED TOOK NAME RESULT, times in milliseconds."""
+    thread, began, took, name, result = words
+    return LookUp(client, int(thread), int(began) / 1000, int(took) / 1000, name, result)
+
+
 def parse(client: str, lines: Iterable[str]) -> Iterator[LookUp]:
     """The look-ups in a container's log as containerd keeps it: `TIME STREAM F LINE`."""
     for line in lines:
         words = line.split()
         if len(words) == 8 and words[2] == "F":
-            thread, began, took, name, result = words[3:]
-            yield LookUp(client, int(thread), int(began) / 1000, int(took) / 1000, name, result)
+            yield said(client, words[3:])
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.node.tally import Count, LookUp, Phase, count, most_lost, parse, problems, silent
+from conformance.tally import Count, LookUp, Phase, count, most_lost, parse, problems, silent
 
 ONE = frozenset({"10.96.1.10"})
 TWO = frozenset({"10.244.0.5", "10.244.0.6"})
