@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
+SHELLS = [name for name in ("dash", "bash") if shutil.which(name)]
 COREDNS, PYDNS = "registry.k8s.io/coredns/coredns:v1.14.7", "pydns:dev"
 
 
@@ -21,7 +24,7 @@ class Cluster:
         self._state = folder / "state.json"
         self._kubectl = folder / "kubectl"
         self._kubectl.write_text(
-            f'#!/bin/sh\nSTATE="{self._state}" exec "{sys.executable}" "{ROOT}/tests/deploy/kubectl.py" "$@"\n'
+            f'#!/bin/sh\nSTATE="{self._state}" exec "{sys.executable}" -IS "{ROOT}/tests/deploy/kubectl.py" "$@"\n'
         )
         self._kubectl.chmod(0o755)
         containers = [{"name": "coredns", "image": COREDNS, "args": ["-conf", "/etc/coredns/Corefile"]}]
@@ -56,14 +59,26 @@ class Cluster:
         deployment["spec"]["template"]["spec"]["containers"][0]["image"] = image
         self._write(state)
 
-    def swap(self, *words: str) -> tuple[int, str]:
+    def note(self, replaced: str, put: str = COREDNS) -> None:
+        """Annotations that somebody has written by hand."""
+        state = self.state
+        [deployment] = state["deployments"].values()
+        deployment["metadata"]["annotations"] = {"pydns/replaced-image": replaced, "pydns/put-image": put}
+        self._write(state)
+
+    def be(self, **otherwise: object) -> None:
+        """Changes parts of the state."""
+        self._write({**self.state, **otherwise})
+
+    def swap(self, *words: str, shell: str = "sh", kubectl: str = "") -> tuple[int, str]:
         run = subprocess.run(
-            ["sh", str(ROOT / "deploy/kind/swap.sh"), *words],
-            env={"KUBECTL": str(self._kubectl), "PATH": "/usr/bin:/bin"},
+            [shell, str(ROOT / "deploy/kind/swap.sh"), *words],
+            env={"KUBECTL": kubectl or str(self._kubectl), "PATH": "/usr/bin:/bin"},
             capture_output=True,
             text=True,
             timeout=30,
             check=False,
+            start_new_session=True,  # a signal to all is not for pytest
         )
         return run.returncode, run.stdout + run.stderr
 
@@ -117,11 +132,49 @@ def test_what_others_put_there_since_is_what_comes_back(cluster: Cluster) -> Non
     assert cluster.image == newer
 
 
-@pytest.mark.parametrize("image", ['a"b', "a b", "$(id)", "a;b"])
+NO_NAMES = ["a\\b", "a\nb", 'a", "command": ["b']
+
+
+@pytest.mark.parametrize("image", [*NO_NAMES, "", "a b", "$(id)", "a;b"])
 def test_what_is_no_name_of_an_image_is_refused(cluster: Cluster, image: str) -> None:
     status, said = cluster.swap("in", "--image", image)
     assert (status, cluster.state["rollouts"]) == (1, 0)
     assert "is not the name of an image" in said
+
+
+@pytest.mark.parametrize("way", ["in", "out"])
+@pytest.mark.parametrize("image", NO_NAMES)
+def test_a_note_that_is_no_name_of_an_image_gets_into_no_change(cluster: Cluster, image: str, way: str) -> None:
+    cluster.note(image)
+    known = cluster.state
+    status, said = cluster.swap(way)
+    assert (status, cluster.state) == (1, known)
+    assert f"'{image}', in the annotation pydns/replaced-image of kube-system/coredns, is not the name" in said
+
+
+@pytest.mark.parametrize("image", NO_NAMES)
+def test_what_is_there_is_put_away_only_if_it_can_come_back(cluster: Cluster, image: str) -> None:
+    """The API takes a Deployment with any image; its Pods are refused later."""
+    cluster.put(image)
+    known = cluster.state
+    status, said = cluster.swap("in")
+    assert (status, cluster.state) == (1, known)
+    assert f"'{image}', the image of kube-system/coredns, is not the name" in said
+    cluster.note(COREDNS, put=image)
+    assert cluster.swap("out")[0] == 0
+    assert cluster.image == COREDNS
+
+
+@pytest.mark.parametrize("time", ["90s", "1m30s", "1.5h", "500ms"])
+def test_a_time_to_wait_is_one_of_kubectl(cluster: Cluster, time: str) -> None:
+    assert cluster.swap("in", "--timeout", time)[0] == 0
+
+
+@pytest.mark.parametrize("time", ["", "3", "3x", "-3s", "s"])
+def test_what_is_no_time_is_refused_before_anything_is_changed(cluster: Cluster, time: str) -> None:
+    status, said = cluster.swap("in", "--timeout", time)
+    assert (status, cluster.state["rollouts"]) == (1, 0)
+    assert f"'{time}' is no time to wait" in said
 
 
 @pytest.mark.parametrize("before", [(), ("in",)], ids=["first", "upgrade"])
@@ -176,9 +229,106 @@ def test_a_context_that_is_not_of_kind_must_be_named(tmp_path: Path, way: str) -
 
 
 def test_a_cluster_without_coredns_is_left_alone(cluster: Cluster) -> None:
+    cluster.be(deployments={"kind-other": None})
     status, said = cluster.swap("in", "--context", "kind-other")
     assert (status, cluster.state["rollouts"]) == (1, 0)
-    assert "no Deployment kube-system/coredns in kind-other" in said
+    assert said == "swap.sh: no Deployment kube-system/coredns in kind-other\n"
+
+
+def test_a_context_that_does_not_exist_is_named(cluster: Cluster) -> None:
+    status, said = cluster.swap("in", "--context", "kind-tr.")
+    assert (status, cluster.state["rollouts"]) == (1, 0)
+    assert "no context kind-tr. in the kubeconfig" in said
+
+
+def test_without_a_current_context_one_must_be_named(cluster: Cluster) -> None:
+    cluster.be(context="")
+    status, said = cluster.swap("in")
+    assert (status, cluster.state["rollouts"]) == (1, 0)
+    assert said.startswith("error: current-context is not set\nswap.sh: no current context")
+    assert cluster.swap("in", "--context", "kind-try")[0] == 0
+
+
+@pytest.mark.parametrize("words", [("in",), ("out", "--context", "kind-try")])
+@pytest.mark.parametrize("kubectl", ["/nowhere/kubectl", "no-such-kubectl"])
+def test_without_kubectl_that_is_said(cluster: Cluster, words: tuple[str, ...], kubectl: str) -> None:
+    status, said = cluster.swap(*words, kubectl=kubectl)
+    assert status == 1
+    assert said == f"swap.sh: no program {kubectl}: install kubectl in PATH, or name it in KUBECTL\n"
+
+
+@pytest.mark.parametrize("way", ["in", "out"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        'Error from server (Forbidden): deployments.apps "coredns" is forbidden: User "me" cannot get resource',
+        "The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?",
+    ],
+    ids=["forbidden", "API away"],
+)
+def test_what_cannot_be_read_is_told_in_the_words_of_kubectl(cluster: Cluster, words: str, way: str) -> None:
+    cluster.be(says=words)
+    known = cluster.state
+    status, said = cluster.swap(way)
+    assert (status, cluster.state) == (1, known)
+    assert said == (
+        f"{words}\nswap.sh: Deployment kube-system/coredns of kind-try cannot be read; kubectl says why above\n"
+    )
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(
+    ("name", "verb", "group"),
+    [
+        *[(name, "rollout", False) for name in ("SIGINT", "SIGTERM", "SIGHUP")],
+        *[("SIGINT", verb, True) for verb in ("rollout", "patch")],
+    ],
+)
+def test_a_signal_ends_it_and_says_how_to_go_back_and_on(
+    cluster: Cluster, name: str, verb: str, group: bool, shell: str
+) -> None:
+    """`group`: Ctrl-C, or a terminal that goes away; else somebody's `kill`."""
+    number = signal.Signals[name]
+    cluster.be(signal={"verb": verb, "number": number, "group": group})
+    status, said = cluster.swap("in", shell=shell)
+    assert (status, cluster.image) == (-number, PYDNS)
+    [line] = [line for line in said.splitlines() if line.startswith("swap.sh:")]
+    assert line.startswith(f"swap.sh: interrupted: {PYDNS} may be there by now; `")
+    assert f"swap.sh out --context kind-try` puts back {COREDNS}" in line
+    assert cluster.swap("out")[0] == 0
+    assert cluster.image == COREDNS
+
+
+def test_a_swap_that_was_interrupted_goes_on_with_the_next(cluster: Cluster) -> None:
+    cluster.be(signal={"verb": "rollout", "number": signal.SIGINT, "group": True})
+    assert cluster.swap("in")[0] == -signal.SIGINT
+    status, said = cluster.swap("in")
+    assert (status, cluster.image) == (0, PYDNS)
+    assert f"{PYDNS} serves in the place of {COREDNS}" in said
+    cluster.swap("out")
+    assert cluster.image == COREDNS
+
+
+def test_a_signal_on_the_way_back_leaves_what_the_next_run_makes_sure_of(cluster: Cluster) -> None:
+    cluster.swap("in")
+    cluster.be(signal={"verb": "rollout", "number": signal.SIGTERM, "group": False})
+    status, said = cluster.swap("out")
+    assert (status, cluster.image) == (-signal.SIGTERM, COREDNS)
+    assert f"interrupted: {COREDNS} may be there by now" in said
+    assert cluster.swap("out")[0] == 0
+    assert cluster.image == COREDNS
+
+
+def test_a_signal_before_anything_is_changed_says_so(cluster: Cluster) -> None:
+    known = cluster.state
+    cluster.be(signal={"verb": "get", "number": signal.SIGINT, "group": True})
+    status, said = cluster.swap("in")
+    assert (status, cluster.deployment, cluster.state["rollouts"]) == (
+        -signal.SIGINT,
+        *known["deployments"].values(),
+        0,
+    )
+    assert said == "swap.sh: interrupted: nothing was changed\n"
 
 
 @pytest.mark.parametrize("words", [(), ("up",), ("in", "--image"), ("in", "--colour", "red")])
