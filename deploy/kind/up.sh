@@ -6,6 +6,7 @@
 # Builds the image (docker), makes the cluster NAME (default pydns) unless there is one, loads the image, swaps CoreDNS
 # out (swap.sh in), asks from a Pod, and runs the conformance suite in the cluster (about a minute).  Done again, it rolls
 # out what has changed in the checkout, or makes no difference.  Away with it: kind delete cluster --name NAME
+# The suite needs a python3 with its packages: make .venv/.installed && . .venv/bin/activate
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -27,7 +28,9 @@ for program in docker kind kubectl python3; do
     command -v "$program" >/dev/null || fail "$program is needed and not in PATH"
 done
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "python3 is older than 3.11, which the suite needs"
-docker info >/dev/null 2>&1 || fail "docker's daemon cannot be reached"
+python3 -m conformance --help >/dev/null \
+    || fail "python3 cannot run the suite; one that can: make .venv/.installed && . .venv/bin/activate"
+words=$(docker info 2>&1 >/dev/null) || fail "docker's daemon cannot be reached: $words"
 context=kind-$name
 kube() { kubectl --context "$context" "$@"; }
 
@@ -40,7 +43,7 @@ image=$tagged
 echo "$image"
 
 step "cluster $name"
-if kind get clusters 2>/dev/null | grep -qx "$name"; then
+if kind get clusters 2>/dev/null | grep -Fqx -e "$name"; then
     echo "is there"
 else
     kind create cluster --name "$name" --wait 120s
@@ -57,12 +60,28 @@ kube delete pod pydns-try --ignore-not-found --wait >/dev/null
 kube run pydns-try --image "$image" --image-pull-policy Never --restart Never --command -- \
     python3 -c 'import socket; print(socket.gethostbyname("kubernetes.default"))'
 kube wait pod pydns-try --for jsonpath='{.status.phase}'=Succeeded --timeout 60s >/dev/null \
-    || { kube logs pydns-try; fail "the Pod got no answer"; }
+    || { kube describe pod pydns-try; kube logs pydns-try || true; fail "the Pod got no answer"; }
 kube logs pydns-try
 kube delete pod pydns-try --wait=false >/dev/null
 
 step "the conformance suite"
+# An administrator's kubeconfig must not stay, and dash runs no EXIT trap when a signal ends it.  The suite needs it until
+# it has taken away what it made in the cluster.
+kubeconfig='' suite=''
+clean() { rm -f "$kubeconfig"; }
+# interrupted SIGNAL: ends as the signal would have it
+interrupted() {
+    trap '' INT TERM HUP
+    [ -z "$suite" ] || { kill "$suite" 2>/dev/null || true; wait "$suite" || true; }
+    clean
+    trap - "$1" EXIT
+    kill -s "$1" $$
+}
+trap clean EXIT
+for signal in INT TERM HUP; do trap "interrupted $signal" "$signal"; done
 kubeconfig=$(mktemp)
-trap 'rm -f "$kubeconfig"' EXIT
 kind get kubeconfig --name "$name" >"$kubeconfig"
-python3 -m conformance --kubeconfig "$kubeconfig" --image "$image"
+# Behind, for dash runs a trap only once a program in front has ended.
+python3 -m conformance --kubeconfig "$kubeconfig" --image "$image" &
+suite=$!
+wait "$suite"
