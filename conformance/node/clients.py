@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from conformance.clients.kubelet import DnsConfig, Pod, parse_host_file, pod_dns
 from conformance.clients.kubelet import Node as KubeletNode
 from conformance.kubernetes.objects import Object
-from conformance.node.contents import CLIENTS, PARTS, client_path
+from conformance.node.contents import C_LIBRARIES, PARTS, client_path
 from conformance.node.space import FILES
 
 NAMESPACE = "clients"
 THREADS, PAUSE = 5, 500
 """Of each client: ten look-ups a second, with the milliseconds each thread waits after one."""
 
-NOBODY: frozenset[str] = frozenset()
+NOTHING: frozenset[str] = frozenset()
 """What is found of a name that is not there."""
 
 Answers = Mapping[str, frozenset[str]]
@@ -57,7 +57,7 @@ class Client:
             "terminationGracePeriodSeconds": 0,
             "enableServiceLinks": False,
             "automountServiceAccountToken": False,
-            "containers": [_container(library, list(self.answers)) for library in CLIENTS],
+            "containers": [_container(library, list(self.answers)) for library in C_LIBRARIES],
         }
         if self.pod.config is not None:
             spec["dnsConfig"] = _dns_config(self.pod.config)
@@ -87,11 +87,11 @@ def _names_of_cluster(database: Sequence[str]) -> Answers:
         "web.shop": frozenset({"10.96.1.10"}),
         "web.shop.svc.cluster.local.": frozenset({"10.96.1.10"}),
         "idle.shop.svc": frozenset({"10.96.1.11"}),
-        "nobody.shop": NOBODY,
+        "nobody.shop": NOTHING,
         "db.shop": frozenset(database),
         "db-0.db.shop": frozenset(database[:1]),
         "db-1.db.shop.svc.cluster.local": frozenset(database[1:2]),
-        "nosuch.shop": NOBODY,
+        "nosuch.shop": NOTHING,
         "www": frozenset({"198.51.100.7"}),  # by the last search domain, which is the node's
         "elsewhere.example": frozenset({"198.51.100.8"}),
     }
@@ -100,7 +100,7 @@ def _names_of_cluster(database: Sequence[str]) -> Answers:
 NAMES_OF_NODE: Answers = {
     "www": frozenset({"198.51.100.7"}),
     "elsewhere.example": frozenset({"198.51.100.8"}),
-    "web.shop.svc.cluster.local": NOBODY,
+    "web.shop.svc.cluster.local": NOTHING,
 }
 """What the name server of the node knows, and the cluster's names, which it does not."""
 
@@ -110,7 +110,7 @@ def _names_of_shop(database: Sequence[str]) -> Answers:
         "web": frozenset({"10.96.1.10"}),
         "idle": frozenset({"10.96.1.11"}),
         "db-0.db": frozenset(database[:1]),
-        "nosuch": NOBODY,
+        "nosuch": NOTHING,
         "www.corp.example": frozenset({"198.51.100.7"}),
     }
 

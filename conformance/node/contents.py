@@ -14,18 +14,18 @@ from pathlib import Path
 from conformance.clients import recipes
 from conformance.image import build
 from conformance.image.programs import ImageError
-from conformance.node.images import NET_BIND_SERVICE, Config, Layer, archive
+from conformance.node.images import NET_BIND_SERVICE_XATTR, Config, Layer, archive
 from conformance.node.machine import NodeError, installed
 from conformance.setting import Skipped
 from conformance.tools.build import binary
 
 PARTS = "localhost/parts:1"
 COREDNS = "localhost/coredns:real"
-NOBODY = "65532:65532"
+NONROOT = "65532:65532"
 """The user of CoreDNS's image."""
 
 APPLETS = ("cat", "ls", "nslookup", "sh", "sleep", "wget")
-CLIENTS = ("glibc", "musl")
+C_LIBRARIES = ("glibc", "musl")
 """The C libraries whose resolvers the clients use."""
 
 
@@ -45,11 +45,11 @@ class Image:
 def parts(folder: Path) -> Image:
     """Busybox, and the clients' programs with glibc and musl. It sleeps by default, and is the pause image, too."""
     layer = Layer(folder / "parts.layer")
-    _ground(layer)
+    _add_system_files(layer)
     layer.copy(installed("busybox"), "/bin/busybox")
     for applet in APPLETS:
         layer.link(f"/bin/{applet}", "busybox")
-    for library in CLIENTS:
+    for library in C_LIBRARIES:
         layer.copy(_client(library), client_path(library))
     _with_libraries(layer, _client("glibc"))
     return _finished(folder, PARTS, layer, Config(["/bin/busybox", "sleep", "2147483647"]))
@@ -71,10 +71,10 @@ def client_path(library: str) -> str:
 def coredns(folder: Path) -> Image:
     """CoreDNS as its own image has it: a program with a file capability, run by a user that is not root."""
     layer = Layer(folder / "coredns.layer")
-    _ground(layer)
-    layer.copy(binary("coredns"), "/coredns", NET_BIND_SERVICE)
+    _add_system_files(layer)
+    layer.copy(binary("coredns"), "/coredns", NET_BIND_SERVICE_XATTR)
     _with_libraries(layer, binary("coredns"))
-    return _finished(folder, COREDNS, layer, Config(["/coredns"], NOBODY))
+    return _finished(folder, COREDNS, layer, Config(["/coredns"], NONROOT))
 
 
 def libraries(file: Path) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _with_libraries(layer: Layer, file: Path) -> None:
         layer.copy(Path(path).resolve(), path)
 
 
-def _ground(layer: Layer) -> None:
+def _add_system_files(layer: Layer) -> None:
     layer.folder("/tmp", 0o1777)
     layer.text("/etc/passwd", "root:x:0:0:root:/:/bin/sh\nnonroot:x:65532:65532::/:/bin/false\n")
     layer.text("/etc/group", "root:x:0:\nnonroot:x:65532:\n")

@@ -19,7 +19,7 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 """The names that images have for what `uname -m` says."""
 
 CAPABILITY_XATTR = "security.capability"
-NET_BIND_SERVICE = struct.pack("<5I", 0x02000001, 1 << 10, 0, 0, 0)
+NET_BIND_SERVICE_XATTR = struct.pack("<5I", 0x02000001, 1 << 10, 0, 0, 0)
 """`cap_net_bind_service=+ep` as the extended attribute of a file (capabilities(7): version 2, the effective bit)."""
 
 

@@ -31,11 +31,11 @@ PACKAGES = {
 PLUGINS = Path("/usr/lib/cni")
 """Where Debian's containernetworking-plugins are."""
 
-PARTS = (
+BUILT = (
     *("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy"),
     *("kubectl", "coredns"),
 )
-"""What `conformance.tools.build` builds of it."""
+"""The programs that `conformance.tools.build` builds."""
 
 CONTROLLERS = frozenset({"cpu", "memory", "pids", "devices", "cpuset"})
 """The cgroup controllers that kubelet wants."""
@@ -85,7 +85,7 @@ def _programs() -> list[str]:
         lacking.append("CNI plugins")
         packages["containernetworking-plugins"] = None
     problems = [f"no {', '.join(lacking)} (Debian: apt-get install {' '.join(packages)})"] if lacking else []
-    unbuilt = [name for name in PARTS if not built(name)]
+    unbuilt = [name for name in BUILT if not built(name)]
     return problems + ([f"not built: python -m conformance.tools.build {' '.join(unbuilt)}"] if unbuilt else [])
 
 

@@ -15,7 +15,7 @@ from conformance.live.pod import is_ready
 from conformance.node.clients import NAMESPACE, THREADS, Client, clients
 from conformance.node.commands import Commands
 from conformance.node.components import Node, Say, filled
-from conformance.node.contents import CLIENTS, COREDNS, PARTS
+from conformance.node.contents import C_LIBRARIES, COREDNS, PARTS
 from conformance.node.dns import DEPLOYMENT, NET_BIND_SERVICE, Dns, Replica
 from conformance.node.dns import NAMESPACE as DNS_NAMESPACE
 from conformance.node.space import FILES
@@ -85,7 +85,7 @@ class Script:
         """All that the clients have found until now."""
         found: list[LookUp] = []
         for client in self.clients:
-            for library in CLIENTS:
+            for library in C_LIBRARIES:
                 files = sorted((self._node.folder / "podlogs").glob(f"{NAMESPACE}_{client.name}_*/{library}/*.log"))
                 for file in files:
                     found += parse(f"{client.name}/{library}", file.read_text(errors="replace").splitlines())
@@ -93,7 +93,7 @@ class Script:
 
     def threads(self) -> list[tuple[str, int]]:
         """Who looks names up."""
-        names = [f"{client.name}/{library}" for client in self.clients for library in CLIENTS]
+        names = [f"{client.name}/{library}" for client in self.clients for library in C_LIBRARIES]
         return [(name, thread) for name in names for thread in range(THREADS)]
 
     @contextmanager
@@ -133,12 +133,12 @@ class Script:
             "the clients look names up",
             lambda: {(each.client, each.thread) for each in self.look_ups()} >= set(self.threads()),
         )
-        self._say(f"{len(self.clients) * len(CLIENTS)} clients look names up")
+        self._say(f"{len(self.clients) * len(C_LIBRARIES)} clients look names up")
 
     def _check_resolv_confs(self) -> None:
         """Each client has the file that kubelet's rules make for its dnsPolicy."""
         for client in self.clients:
-            inside = ["exec", "-n", NAMESPACE, client.name, "-c", CLIENTS[0], "--"]
+            inside = ["exec", "-n", NAMESPACE, client.name, "-c", C_LIBRARIES[0], "--"]
             said = self._commands.kubectl(*inside, "cat", "/etc/resolv.conf")
             if wrong := client.wrong_in(said):
                 self.faults.append(f"resolv.conf of the Pod with dnsPolicy {client.pod.policy}: {wrong}")

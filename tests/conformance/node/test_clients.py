@@ -35,6 +35,13 @@ def test_resolv_conf_of_none_is_its_dns_config_in_any_order_of_options() -> None
     assert "ndots" in client.wrong_in(FILES["none"] % "edns0")
 
 
+@pytest.mark.parametrize("right, wrong", [("10.96.0.10", "10.96.0.11"), ("search clients.", "search shop.")])
+def test_another_server_or_domain_is_told(right: str, wrong: str) -> None:
+    assert wrong.rpartition(" ")[2] in all_clients()["cluster-first"].wrong_in(
+        FILES["cluster-first"].replace(right, wrong)
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "other"), [("cluster-first", "default"), ("default", "cluster-first"), ("none", "default")]
 )

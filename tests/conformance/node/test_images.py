@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from conformance.node.contents import libraries
-from conformance.node.images import NET_BIND_SERVICE, Config, Layer, archive
+from conformance.node.images import NET_BIND_SERVICE_XATTR, Config, Layer, archive
 
 PROGRAM = b"\x7fELF and so on"
 
@@ -25,7 +25,7 @@ def made(folder: Path) -> tuple[Path, Path]:
     layer = Layer(folder / "layer")
     layer.folder("/tmp", 0o1777)
     layer.text("/etc/passwd", "root:x:0:0::/:/bin/sh\n")
-    layer.copy(program, "/usr/bin/server", NET_BIND_SERVICE)
+    layer.copy(program, "/usr/bin/server", NET_BIND_SERVICE_XATTR)
     layer.link("/usr/bin/sh", "server")
     layer.close()
     archive(folder / "image.tar", "localhost/try:1", layer.file, Config(["/usr/bin/server"], "65532:65532", {"A": "b"}))
@@ -68,7 +68,7 @@ def test_capability_survives_where_a_tar_file_is_unpacked(tmp_path: Path) -> Non
     (tmp_path / "root").mkdir()
     options = ["--xattrs", "--xattrs-include=security.*", f"--directory={tmp_path / 'root'}"]
     subprocess.run(["tar", *options, "-xf", str(layer)], check=True)
-    assert os.getxattr(tmp_path / "root/usr/bin/server", "security.capability") == NET_BIND_SERVICE
+    assert os.getxattr(tmp_path / "root/usr/bin/server", "security.capability") == NET_BIND_SERVICE_XATTR
 
 
 def test_libraries_of_a_program_are_its_loader_and_what_that_finds(tmp_path: Path) -> None:
