@@ -63,8 +63,8 @@ def main(words: Sequence[str]) -> int:
     parser = arguments()
     options = parser.parse_args(words)
     try:
-        command(REFERENCE)
         command(options.subject)
+        command(REFERENCE)
     except (ValueError, FileNotFoundError) as error:
         parser.error(str(error))
     if lacking := missing():

@@ -10,6 +10,7 @@ import pytest
 from conformance.bench import about, machine
 from conformance.bench.contestants import PACKET_CACHE
 from conformance.bench.setting import Options
+from conformance.tools.build import variable
 
 
 def git(folder: Path, *words: str) -> None:
@@ -29,12 +30,17 @@ def test_the_commit(tmp_path: Path) -> None:
     assert about.code(tmp_path) == found | {"dirty": True}
 
 
-async def test_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_facts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PACKET_CACHE, "0")
+    coredns = tmp_path / "coredns"
+    coredns.write_text("#!/bin/sh\necho CoreDNS-1.2.3\n")
+    coredns.chmod(0o755)
+    monkeypatch.setenv(variable("coredns"), str(coredns))
     found = await about.facts(Options(rounds=2), "fake", ["mix"])
     assert found["environment"] == {PACKET_CACHE: "0"}
     assert found["options"] == {"rounds": 2, "seconds": 2.0, "quick": False, "load": ["mix"]}
     assert found["versions"]["subject"].startswith("pydns-")
+    assert found["versions"]["reference"] == "CoreDNS-1.2.3"
     assert {"code", "dnsperf", "uvloop", "pinning", "machine"} <= set(found)
 
 
