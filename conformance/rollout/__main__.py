@@ -67,11 +67,8 @@ def main(words: Sequence[str]) -> int:
         command(REFERENCE)
     except (ValueError, FileNotFoundError) as error:
         parser.error(str(error))
-    if lacking := missing():
-        print(f"missing: apt-get install {' '.join(lacking)}", file=sys.stderr)
-        return 1
-    if os.geteuid():
-        print("only root makes network namespaces and their rules", file=sys.stderr)
+    if reason := lacking():
+        print(reason, file=sys.stderr)
         return 1
     try:
         enter_own()
@@ -83,10 +80,22 @@ def main(words: Sequence[str]) -> int:
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED
+    return told(runs, options.json)
+
+
+def lacking() -> str:
+    """What this machine lacks; empty where it is nothing."""
+    if packages := missing():
+        return f"missing: apt-get install {' '.join(packages)}"
+    return "only root makes network namespaces and their rules" if os.geteuid() else ""
+
+
+def told(runs: Sequence[Run], file: Path | None) -> int:
+    """Prints the table and what is required and not so, and writes the JSON; the exit status."""
     faults = judged(runs)
     print(terminal(runs, faults))
-    if options.json:
-        options.json.write_text(json.dumps({"runs": [asdict(run) for run in runs], "faults": faults}, indent=2))
+    if file:
+        file.write_text(json.dumps({"runs": [asdict(run) for run in runs], "faults": faults}, indent=2))
     return int(bool(faults))
 
 
@@ -96,8 +105,8 @@ def judged(runs: Sequence[Run]) -> list[str]:
     faults = [fault for run in runs for fault in run.faults]
     for group in GROUPS:
         counts = [counted for run in runs for counted in run.counts[group]]
-        judged = [_failed(counted) if phase.kills else counted for phase, counted in zip(phases, counts, strict=True)]
-        faults += [f"{fault} ({group})" for fault in problems(phases, judged)]
+        counts = [_failed(counted) if phase.kills else counted for phase, counted in zip(phases, counts, strict=True)]
+        faults += [f"{fault} ({group})" for fault in problems(phases, counts)]
     return faults
 
 
