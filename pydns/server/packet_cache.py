@@ -162,7 +162,8 @@ class PacketCache:
     def __init__(
         self, clock: Callable[[], float], max_octets: int = MAX_OCTETS, counters: tuple[Callable[[int], None], ...] = ()
     ) -> None:
-        self._epoch = 0  # counts the changes of tagged data
+        self._epoch = 0
+        """How often tagged data have changed."""
         self.octets = 0
         """What the entries take, roughly."""
         self._clock = clock
@@ -181,17 +182,17 @@ class PacketCache:
         key = query[ID:]
         entry = self._entries.get(key)
         if entry is None or entry.turns is None:
-            return self._make(query)
+            return self._from_template(query)
         now = self._clock()
         if entry.until <= now or (entry.lease.until <= now and not entry.renew()):
             self._drop(key)
-            return self._make(query)
+            return self._from_template(query)
         entry.recent = True
         variant = next(entry.turns)
         variant.hits += 1
         return query[:ID] + variant.octets
 
-    def _make(self, query: bytes) -> bytes | None:
+    def _from_template(self, query: bytes) -> bytes | None:
         """The reply that a template gives; kept where its query was seen before."""
         now = self._clock()
         found = self._templates.find(query, now)

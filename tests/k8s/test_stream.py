@@ -6,7 +6,7 @@ import pytest
 
 from pydns.k8s.objects import Kind
 from pydns.k8s.stream import MAX_EVENT, ApiError, Event, Lines, read_event
-from pydns.k8s.wire import RESOURCES
+from pydns.k8s.wire import INITIAL_EVENTS_END, RESOURCES
 from tests.k8s.api import Wire, bookmark, error, event, service
 
 SERVICES = RESOURCES[Kind.SERVICE]
@@ -63,6 +63,14 @@ ODD: Wire = {"metadata": {"namespace": "shop", "name": "web", "resourceVersion":
 def test_an_odd_object_still_has_a_name_and_a_version(kind: str, log_lines: list[str]) -> None:
     assert read(event(kind, ODD)) == Event(kind, WEB, "7", False, None)
     assert len(log_lines) == (kind in ("ADDED", "MODIFIED"))
+
+
+@pytest.mark.parametrize("kind", ["ADDED", "MODIFIED", "DELETED"])
+def test_an_objects_own_annotation_ends_no_list(kind: str) -> None:
+    """Anybody may annotate a Service with what ends a streaming list on a bookmark, also one that cannot be decoded."""
+    annotated = {**ODD, "metadata": {**ODD["metadata"], "annotations": {INITIAL_EVENTS_END: "true"}}}
+    found = read(event(kind, annotated))
+    assert found is not None and not found.ends_list
 
 
 def test_a_nameless_object_is_nothing(log_lines: list[str]) -> None:
