@@ -59,14 +59,14 @@ class Query:
     ``client`` and ``local`` are (host, port) of the two ends, ``transport`` is ``udp`` or ``tcp``, ``received`` a
     clock reading in seconds, ``zone`` the block's zone that matched (lower-case), ``size`` the octets of the message,
     ``metadata`` what plugins noted about it (label → value, evaluated when asked for).  Of a reply with several equally
-    right forms, ``turn`` counts those that are kept and sent one after the other; else it is any number.  ``asks_ad``
-    is whether another server is to be asked with AD even where the client did not set it, ``errand`` has what came of
-    a first try that was made the short way.  ``counters`` join those of the reply's `Replay`.
+    right forms, ``variant`` counts those that are kept and sent one after the other; else it is any number.
+    ``asks_ad`` is whether another server is to be asked with AD even where the client did not set it, ``errand`` has
+    what came of a first try that was made the short way.  ``counters`` join those of the reply's `Replay`.
     """
 
     __slots__ = (
         "asks_ad", "client", "counters", "depth", "do", "errand", "local", "message", "metadata", "name", "qclass",
-        "qname", "qtype", "question", "received", "server", "size", "transport", "turn", "view", "zone",
+        "qname", "qtype", "question", "received", "server", "size", "transport", "variant", "view", "zone",
     )  # fmt: skip
 
     message: Message
@@ -105,7 +105,7 @@ class Query:
         self.zone = "."
         self.view = ""
         self.depth = 0
-        self.turn = 0
+        self.variant = 0
         self.asks_ad = False
         self.errand: Errand | None = None
         self.metadata: dict[str, Callable[[], str]] = {}
@@ -155,7 +155,7 @@ class Query:
         other.zone = self.zone
         other.view = self.view
         other.depth = self.depth
-        other.turn = self.turn
+        other.variant = self.variant
         other.asks_ad = self.asks_ad
         other.metadata = self.metadata
         other.counters = self.counters

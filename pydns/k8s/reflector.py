@@ -45,8 +45,8 @@ REFUSALS: Final[Mapping[int, type[Exception]]] = {401: Unauthorized, 403: Forbid
 OK: Final = 200
 
 
-class Turns:
-    """Lets others have the event loop after each portion of work, so that queries are answered meanwhile.
+class Portions:
+    """Portions of work, after each of which others have the event loop, so that queries are answered meanwhile.
 
     `clock` gives seconds; those count in which this process had no processor, for queries came all the same.
     """
@@ -64,8 +64,8 @@ class Turns:
         """Whether a portion has been worked on."""
         return self._clock() >= self._end
 
-    async def take(self) -> None:
-        """Work goes on only now, if a portion has been worked on."""
+    async def give_way(self) -> None:
+        """Have others go first, if a portion has been worked on."""
         if self.over:
             await asyncio.sleep(0)
             self.begin()
@@ -107,7 +107,7 @@ class Reflector:
         """The resourceVersion the store stands at; empty: a list is due."""
         self._initial: dict[Key, Object] | None = None
         """What a streaming list has brought so far; None outside one."""
-        self._turns = Turns(clock)
+        self._portions = Portions(clock)
         self._gone = False
         """Whether the API has said 410 since the last complete list."""
         self._fault: Exception | None = None
@@ -172,12 +172,12 @@ class Reflector:
         params = {"limit": PAGE}
         while True:
             page = decode_page(await self._body(params))
-            self._turns.begin()
+            self._portions.begin()
             for raw in page.items or ():
                 item = read_object(self._resource, raw)
                 if item is not None:
                     items[key_of(item)] = item
-                await self._turns.take()
+                await self._portions.give_way()
             if not page.metadata.continue_:
                 break
             params = {"limit": PAGE, "continue": page.metadata.continue_}
@@ -192,7 +192,7 @@ class Reflector:
         for item in self._store.replacing(self._resource.kind, items):
             if item is not None:
                 self._seen(item)
-            await self._turns.take()
+            await self._portions.give_way()
         self._version = version or "0"
         self._gone = False
         self._health.ok(self._resource.kind, by)
@@ -229,14 +229,14 @@ class Reflector:
         async for chunk in response:
             if self._fault is not None:
                 raise self._fault
-            self._turns.begin()
+            self._portions.begin()
             for line in lines.feed(chunk):
                 event = read_event(self._resource, line)
                 if event is not None and self._initial is not None:
                     await self._apply_initial(self._initial, event)
                 elif event is not None:
                     self._apply(event)
-                await self._turns.take()
+                await self._portions.give_way()
 
     def _apply_at_once(self, lines: Lines, chunk: bytes) -> bytes:
         """Apply the changes of a watch that a chunk brings, when it comes; what it leaves is for `_apply_all`.
@@ -245,8 +245,8 @@ class Reflector:
         """
         if self._initial is not None or lines.pending:
             return chunk
-        self._turns.begin()
-        while b"\n" in chunk and not self._turns.over:
+        self._portions.begin()
+        while b"\n" in chunk and not self._portions.over:
             line, _, rest = chunk.partition(b"\n")
             try:
                 event = read_event(self._resource, line) if line.strip() else None  # as `Lines` has it

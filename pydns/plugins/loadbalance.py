@@ -128,8 +128,8 @@ def turns(sections: Iterable[Groups]) -> int:
     return lcm(*[len(records) for groups in sections for records in (groups.addresses, groups.mxs) if records])
 
 
-def shuffled(section: Records, luck: random.Random, turn: int) -> tuple[Records, int]:
-    """CNAME records, other types, shuffled addresses, shuffled MX records; ``turn`` says which comes first.
+def shuffled(section: Records, luck: random.Random, variant: int) -> tuple[Records, int]:
+    """CNAME records, other types, shuffled addresses, shuffled MX records; ``variant`` says which comes first.
 
     Also after how many turns each came first equally often.
     """
@@ -137,21 +137,21 @@ def shuffled(section: Records, luck: random.Random, turn: int) -> tuple[Records,
         return section, 1
     types = {record.type for record in section}
     if types <= _ADDRESSES:  # this and the next are nearly all sections
-        return tuple(_shuffled(list(section), luck, turn)), len(section)
+        return tuple(_shuffled(list(section), luck, variant)), len(section)
     if types.isdisjoint(_GROUP):
         return section, 1
     groups = grouped(section)
     wanted = turns([groups])
     cnames, addresses, mxs, rest = groups
-    return (*cnames, *rest, *_shuffled(addresses, luck, turn), *_shuffled(mxs, luck, turn)), wanted
+    return (*cnames, *rest, *_shuffled(addresses, luck, variant), *_shuffled(mxs, luck, variant)), wanted
 
 
-def _shuffled(records: list[RR], luck: random.Random, turn: int) -> list[RR]:
+def _shuffled(records: list[RR], luck: random.Random, variant: int) -> list[RR]:
     """The records, of which the list is used up, in another order."""
     if len(records) < 2:
         return records
-    records.sort(key=attrgetter("rdata"))  # the same one at each turn, whatever order they came in
-    first = records.pop(turn % len(records))
+    records.sort(key=attrgetter("rdata"))  # the same one for each variant, whatever order they came in
+    first = records.pop(variant % len(records))
     records.sort(key=lambda _: luck.random())  # each order as likely as any other, in a third of the time of `shuffle`
     return [first, *records]
 
@@ -245,7 +245,7 @@ class Loadbalance(Passes, Plugin):
         reply = await self.next(query)
         if reply.rcode != Rcode.NOERROR or query.qtype in _TRANSFERS:
             return reply
-        return self._shuffle(reply, query.turn) if self._file is None else self._draw(reply, query.qtype)
+        return self._shuffle(reply, query.variant) if self._file is None else self._draw(reply, query.qtype)
 
     def back(self, errand: Errand) -> None:
         if len(errand.rdatas) > 1:
@@ -260,9 +260,9 @@ class Loadbalance(Passes, Plugin):
         section, _ = shuffled(section, self._luck, self._luck.getrandbits(16))
         return preferred(section, self._prefer) if self._prefer else section
 
-    def _shuffle(self, reply: Message, turn: int) -> Message:
+    def _shuffle(self, reply: Message, variant: int) -> Message:
         sections = reply.answer, reply.authority, reply.additional
-        ordered = [shuffled(section, self._luck, turn) for section in sections]
+        ordered = [shuffled(section, self._luck, variant) for section in sections]
         (answer, first), (authority, second), (additional, third) = ordered
         if answer is reply.answer and authority is reply.authority and additional is reply.additional:
             return reply

@@ -93,11 +93,17 @@ class Dispatcher:
         self._panics = self.process.metrics.counter("panics_total", "A metrics that counts the number of panics.")
 
     async def handle(
-        self, data: bytes, client: Address, local: Address, transport: str, turn: int = 0, errand: Errand | None = None
+        self,
+        data: bytes,
+        client: Address,
+        local: Address,
+        transport: str,
+        variant: int = 0,
+        errand: Errand | None = None,
     ) -> Reply | None:
         """Answer one message; None where nothing is to be sent.  Raises nothing.
 
-        ``turn`` is that of `Query`; ``errand`` has read the message, and may have been on its way already.
+        ``variant`` is that of `Query`; ``errand`` has read the message, and may have been on its way already.
         """
         try:
             message = accept(data) if errand is None else errand.message()
@@ -109,7 +115,7 @@ class Dispatcher:
         if message is None:
             return None
         query = Query(message, client, local, transport, self, size=len(data), received=self.process.clock())
-        query.turn = turn
+        query.variant = variant
         if errand is not None and errand.outcome is not None:
             query.errand = errand
             query.received = errand.received

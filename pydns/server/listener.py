@@ -14,7 +14,7 @@ from pydns.plugin import Settings
 from pydns.query import Address
 from pydns.server.dispatch import Dispatcher
 from pydns.server.errands import Errands
-from pydns.server.packet_cache import PacketCache, Ticket, new_turn
+from pydns.server.packet_cache import PacketCache, Ticket, any_variant
 from pydns.server.task_pool import TaskPool
 
 MAX_IN_FLIGHT = 10_000
@@ -104,10 +104,10 @@ class Listener:
 
     async def _serve(self, data: bytes, asker: Asker, transport: str, errand: Errand | None = None) -> None:
         cache = self.cache(transport, asker.family)
-        ticket = Ticket(0, new_turn()) if cache is None else cache.ticket(data)
+        ticket = Ticket(0, any_variant()) if cache is None else cache.ticket(data)
         octets = None
         try:
-            reply = await self.dispatcher.handle(data, asker.address, asker.local, transport, ticket.turn, errand)
+            reply = await self.dispatcher.handle(data, asker.address, asker.local, transport, ticket.variant, errand)
             if reply is not None:
                 octets = reply.octets
                 if cache is not None and reply.replay is not None:

@@ -12,7 +12,7 @@ Rules:
    So a flood of names asked once costs next to nothing, and pushes out nothing.
 6. A reply with a `Ring` is sent in ever new orders, in which each record comes first equally often.  The variants of
    any other have turns one after the other, from a random one on, and are sent in that order: what a plugin does by
-   `Query.turn` comes out even.
+   `Query.variant` comes out even.
 7. A reply that is not kept may be made from a template (`Templates`), which is as good as the chain.
 8. Replays are counted in the entry, and told to the reply's counters and the cache's own when it dies or is asked to
    `flush`.
@@ -50,10 +50,10 @@ RECORD_OVERHEAD = 50
 
 
 class Ticket(NamedTuple):
-    """What was so before a reply was made: the ``epoch`` of the data, and the ``turn`` that is the reply's."""
+    """What was so before a reply was made: the ``epoch`` of the data, and the number of the ``variant`` that it is."""
 
     epoch: int
-    turn: int
+    variant: int
 
 
 class _Variant(Replayed):
@@ -81,11 +81,11 @@ class _Variant(Replayed):
 class _Entry:
     """The replies to one query, sent in turn once there are as many as wanted."""
 
-    __slots__ = ("lease", "recent", "ring", "size", "tags", "turn", "turns", "until", "variants", "wanted")
+    __slots__ = ("lease", "recent", "ring", "size", "tags", "turns", "until", "variant", "variants", "wanted")
 
-    def __init__(self, replay: Replay, size: int, turn: int) -> None:
-        self.turn = turn
-        """That of the next variant."""
+    def __init__(self, replay: Replay, size: int, variant: int) -> None:
+        self.variant = variant
+        """The number of the next one."""
         self.variants: list[_Variant] = []
         self.wanted = replay.variants
         self.turns: Iterator[_Variant] | None = None
@@ -100,7 +100,7 @@ class _Entry:
     def add(self, octets: bytes, replay: Replay, ring: Ring | None) -> None:
         variant = _Variant(octets, replay.counters)
         self.variants.append(variant)
-        self.turn += 1
+        self.variant += 1
         self.until = min(self.until, replay.until)
         self.tags.update(replay.tags)
         self.size += len(octets)
@@ -148,8 +148,8 @@ def _orders(variant: _Variant, ring: Ring) -> Iterator[_Variant]:
             yield variant
 
 
-def new_turn() -> int:
-    """The turn of a reply that has no variants yet."""
+def any_variant() -> int:
+    """The number of the first reply to a query, so that what is kept of many begins anywhere."""
     return random.getrandbits(16)
 
 
@@ -203,13 +203,13 @@ class PacketCache:
         octets = template.reply_to(query, part)
         key = query[ID:]
         if self._marks.add(key, now):
-            self._keep(key, octets, template.replay(part), new_turn())
+            self._keep(key, octets, template.replay(part), any_variant())
         return query[:ID] + octets
 
     def ticket(self, query: bytes) -> Ticket:
         """Take it before the reply is made, and hand it to `put`."""
         entry = self._entries.get(query[ID:])
-        return Ticket(self._epoch, new_turn() if entry is None else entry.turn)
+        return Ticket(self._epoch, any_variant() if entry is None else entry.variant)
 
     def put(self, query: bytes, reply: bytes, replay: Replay, ticket: Ticket, ring: Ring | None = None) -> None:
         """Remember a reply, if its query was seen before; with a ``ring`` in any order of that."""
@@ -221,18 +221,18 @@ class PacketCache:
         if not self._marks.add(key, now) or len(query) > MAX_QUERY or len(reply) > MAX_REPLY:
             return
         if not ended and (not replay.tags or ticket.epoch == self._epoch):
-            self._keep(key, reply[ID:], replay.with_counters(*self._counters), ticket.turn, ring)
+            self._keep(key, reply[ID:], replay.with_counters(*self._counters), ticket.variant, ring)
 
-    def _keep(self, key: bytes, octets: bytes, replay: Replay, turn: int, ring: Ring | None = None) -> None:
+    def _keep(self, key: bytes, octets: bytes, replay: Replay, variant: int, ring: Ring | None = None) -> None:
         """Remember a reply as the next variant, unless the same query was answered meanwhile."""
         entry = self._entries.get(key)
         if entry is not None and entry.goes_on(self._clock(), replay.lease):
-            if entry.turns is not None or entry.turn != turn:
+            if entry.turns is not None or entry.variant != variant:
                 return
             self.octets -= entry.size
         else:
             self._drop(key)
-            entry = _Entry(replay, len(key) + OVERHEAD, turn)
+            entry = _Entry(replay, len(key) + OVERHEAD, variant)
         entry.add(octets, replay, ring)
         self._add(key, entry, replay.tags)
 

@@ -46,7 +46,7 @@ def test_groups_stand_in_a_fixed_order() -> None:
 def test_every_order_comes_about_as_often_as_any_other(type_and_value: str) -> None:
     luck = random.Random(1)
     records = tuple(record(f"x. 5 IN {type_and_value.format(n)}") for n in range(1, 4))
-    seen = Counter(tuple(texts(shuffled(records, luck, turn)[0])) for turn in range(6000))
+    seen = Counter(tuple(texts(shuffled(records, luck, variant)[0])) for variant in range(6000))
     assert len(seen) == 6
     assert all(850 < count < 1150 for count in seen.values())
 
@@ -115,9 +115,9 @@ async def test_octets_that_can_change_places_may_do_so_unless_networks_go_first(
 
 async def test_at_each_turn_another_address_comes_first_whatever_order_they_come_in() -> None:
     first = []
-    for turn, records in enumerate([A, A[::-1], [A[1], A[0], A[2]], A]):
+    for variant, records in enumerate([A, A[::-1], [A[1], A[0], A[2]], A]):
         query = make_query("x. A")
-        query.turn = turn
+        query.variant = variant
         reply = await make_plugin(Loadbalance, "loadbalance", next=answer(*records)).serve(query)
         first.append(texts(reply.answer)[0])
     assert first == [*A, A[0]]

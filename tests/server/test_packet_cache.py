@@ -228,15 +228,15 @@ def test_a_reply_made_while_its_data_changed_is_not_kept(cache: PacketCache) -> 
     assert cache.get(query("b")) == reply("two")
 
 
-def test_variants_have_turns_one_after_the_other(cache: PacketCache) -> None:
+def test_variants_have_numbers_one_after_the_other(cache: PacketCache) -> None:
     meet(cache, "a")
-    turns = []
+    numbers = []
     for _ in range(3):
         ticket = cache.ticket(query("a"))
-        turns.append(ticket.turn)
+        numbers.append(ticket.variant)
         for text in ("first", "made at the same time"):
-            cache.put(query("a"), reply(f"{text} {len(turns)}"), Replay(1010.0, variants=3), ticket)
-    assert turns == [turns[0], turns[0] + 1, turns[0] + 2]
+            cache.put(query("a"), reply(f"{text} {len(numbers)}"), Replay(1010.0, variants=3), ticket)
+    assert numbers == [numbers[0], numbers[0] + 1, numbers[0] + 2]
     assert [cache.get(query("a")) for _ in range(3)] == [reply(f"first {n}") for n in (1, 2, 3)]
 
 
