@@ -113,7 +113,7 @@ elif [ "$way" = in ]; then
         # What was there; after a swap that was interrupted, this image was, and what it had replaced is wanted.
         [ "$found" != "$image" ] || found=$original replaced=''
         change "$found" "$replaced"
-        is_ready || true
+        is_ready || fail "$image did not become ready within $timeout; $found is put back, and is not ready either"
         fail "$image did not become ready within $timeout; $found is back"
     fi
 elif [ -z "$replaced" ]; then

@@ -210,6 +210,14 @@ def test_a_bad_swap_that_was_interrupted_is_taken_back_by_the_next(cluster: Clus
     assert f"{COREDNS} is back" in said
 
 
+def test_what_is_put_back_and_is_not_ready_either_is_told(cluster: Cluster) -> None:
+    cluster.put("bad:0")
+    status, said = cluster.swap("in", "--image", "bad:1")
+    assert (status, cluster.image) == (1, "bad:0")
+    assert "bad:0 is put back, and is not ready either" in said
+    assert "is back\n" not in said
+
+
 def test_an_image_that_is_there_by_others_is_left_to_them(cluster: Cluster) -> None:
     cluster.put(PYDNS)
     status, said = cluster.swap("in")
