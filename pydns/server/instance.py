@@ -43,8 +43,10 @@ class Instance:
         for plugin in self.plugins:
             try:
                 await plugin.start()
-            except (ValueError, OSError) as error:
+            except Exception as error:
                 await _stop(started)
+                if not isinstance(error, (ValueError, OSError)):
+                    _log.error(f"plugin/{plugin.name}: starting: {with_stack(error)}")
                 raise StartError(_why(plugin, error)) from error
             started.append(plugin)
 
@@ -110,7 +112,7 @@ async def _each(plugins: Sequence[Plugin], step: str, take: Callable[[Plugin], A
 
 
 def _why(plugin: Plugin, error: Exception) -> str:
-    text = " ".join(str(error).split())
+    text = " ".join((str(error) if isinstance(error, (ValueError, OSError)) else repr(error)).split())
     return text if text.startswith("plugin/") else f"plugin/{plugin.name}: {text}"
 
 

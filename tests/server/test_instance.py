@@ -31,14 +31,18 @@ async def test_plugins_live_in_their_order() -> None:
         (OSError(98, "Address already in use"), "plugin/noted: [Errno 98] Address already in use"),
         (ValueError("no\nAPI"), "plugin/noted: no API"),
         (ValueError("plugin/noted: no API"), "plugin/noted: no API"),
+        (KeyError("a bug"), "plugin/noted: KeyError('a bug')"),
     ],
 )
-async def test_a_plugin_that_cannot_start_stops_those_that_did(error: Exception, words: str) -> None:
+async def test_a_plugin_that_cannot_start_stops_those_that_did(
+    error: Exception, words: str, log_lines: list[str]
+) -> None:
     instance, events = two_plugins(error)
     with pytest.raises(StartError) as raised:
         await instance.start()
     assert str(raised.value) == words
     assert events == ["a start", "a stop"]
+    assert len(log_lines) == isinstance(error, KeyError)  # a bug's stack
 
 
 @pytest.mark.parametrize(
