@@ -69,6 +69,11 @@ REPLIES = {
     ),
     "HTTP/1.0 until the end": (b"HTTP/1.0 200 OK\r\n\r\nall of it", True, (200, b"all of it", False)),
     "HTTP/1.0 with a length": (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", False, (200, b"ok", False)),
+    "another coding until the end": (  # RFC 9112 section 6.3, rule 4
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\nall of it",
+        True,
+        (200, b"all of it", False),
+    ),
     "HTTP/1.1 until the end": (b"HTTP/1.1 200 OK\r\n\r\nall of it", True, (200, b"all of it", False)),
     "the last one": (
         b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok",
