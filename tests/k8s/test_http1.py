@@ -199,6 +199,22 @@ async def test_silence_is_no_fault_of_a_peer_that_is_not_read(monkeypatch: pytes
             await reading
 
 
+async def test_silence_before_a_reply_is_no_connection_that_was_idle_for_too_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The request was taken; another connection would wait as long."""
+    loop, late = asyncio.get_running_loop(), 0.0
+    time = loop.time
+    monkeypatch.setattr(loop, "time", lambda: time() + late)
+    async with exchange(silence=30) as (reply, _):
+        asking = asyncio.create_task(reply.ask(b""))
+        await settle()
+        late += 31
+        with pytest.raises(TransportError, match=r"^nothing came for 30 seconds$") as caught:
+            await asking
+        assert type(caught.value) is TransportError
+
+
 async def test_pieces_of_a_watch_are_handed_out_as_they_come() -> None:
     async with exchange() as (reply, far):
         far.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")

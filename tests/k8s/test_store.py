@@ -188,14 +188,17 @@ def test_everybody_is_told_whoever_fails(log_lines: list[str]) -> None:
 
 
 def test_slice_changes_name_the_service() -> None:
-    one, moved = slice_of("web", "web-a", "10.0.0.1"), slice_of("api", "web-a", "10.0.0.1")
+    one, two = slice_of("web", "web-a", "10.0.0.1"), slice_of("web", "web-a", "10.0.0.2")
+    moved = slice_of("api", "web-a", "10.0.0.1")
     store = filled(one)
     told: list[Change] = []
     store.on_change(told.append)
     store.put(slice_of("web", "web-a", "10.0.0.1", time="2026-01-01T00:00:00Z"))
     assert told == []
+    store.put(two)
+    assert told == [Change(Kind.SLICE, "shop", "web", one, two)]
     store.put(moved)
-    assert told == [Change(Kind.SLICE, "shop", "web", one, None), Change(Kind.SLICE, "shop", "api", None, moved)]
+    assert told[1:] == [Change(Kind.SLICE, "shop", "web", two, None), Change(Kind.SLICE, "shop", "api", None, moved)]
 
 
 ONE = slice_of("web", "web-a", "10.0.0.1")
