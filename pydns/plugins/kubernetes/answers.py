@@ -78,9 +78,10 @@ class Answers:
         return await self._methods.get(asked.type, self._existence)(asked, query)
 
     def part(self, zone: str, name: str, qtype: int) -> Part | None:
-        """What is a name's own in the reply to such a question, as `to` has it; None for more than one address.
+        """What is a name's own in the reply to such a question, as `to` has it.
 
-        Both names are in lower case, and the type is none of `OWN_RULES`.
+        None for a name with more than one address, for one that stands for another name, and for SRV and CNAME of a
+        name that holds something.  Both names are in lower case, and the type is none of `OWN_RULES`.
         """
         found = self._find_or_server(name, zone)
         if not found.exists:

@@ -3,9 +3,13 @@ where that is silent, from CoreDNS 1.14.7 (behaviour reference, 1.4 to 1.9)."""
 
 import pytest
 
+from pydns.dns.name import longest_zone
 from pydns.dns.text import to_text
+from pydns.dns.types import Type
 from pydns.k8s.objects import Kind, Namespace
+from pydns.plugins.kubernetes.answers import ADDRESSES, OWN_RULES
 from tests.plugins.kubernetes.cluster import FixedSource, ask, cluster_ip, expand, expected, make_kubernetes, shown
+from tests.support import make_query
 
 V6 = "0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0"
 DUAL = f"2.{V6[:-2]}.6.9.0.0.0.1.0.0.0.0.d.f.ip6.arpa."
@@ -269,3 +273,32 @@ async def test_kept_answers_change_with_their_service_and_namespace() -> None:
     assert shown(await ask(plugin, "web.shop.S A")) == expected("web.shop.S 5 IN A 10.96.1.9")
     source.store.remove(Kind.NAMESPACE, ("", "shop"))
     assert shown(await ask(plugin, "web.shop.S A")) == ["NXDOMAIN"]
+
+
+ASKED = [
+    *(question for question, *_ in ANSWERS),
+    *(f"{name} {qtype}" for names, types, _ in DENIALS for name in names.split() for qtype in types.split()),
+]
+
+
+@pytest.mark.parametrize(
+    "question", [question for question in ASKED if Type[question.rpartition(" ")[2]] not in OWN_RULES]
+)
+async def test_a_names_part_is_what_the_reply_to_it_has(question: str) -> None:
+    """Its rcode, its one address, its data; none is for more addresses, for aliases, and for SRV and CNAME."""
+    plugin = make_kubernetes()
+    plugin.answers.apex.local = ("10.1.0.5",) if question.startswith("ns.dns") else ()
+    query = make_query(expand(question))
+    zone = longest_zone(query.name, plugin.zones)
+    assert zone is not None
+    reply = await ask(plugin, question)
+    part = plugin.answers.part(zone, query.name, query.qtype)
+    if part is None:
+        is_alias = question.startswith(("ext", "pending", "hlfqdn", "q.hlfqdn", "_._.ext"))
+        assert query.qtype in (Type.SRV, Type.CNAME) or (
+            query.qtype in ADDRESSES and (len(reply.answer) > 1 or is_alias)
+        )
+        return
+    assert reply.replay is not None
+    assert (part.rcode, part.octets) == (reply.rcode, b"".join(record.rdata for record in reply.answer))
+    assert set(part.tags) == set(reply.replay.tags)
