@@ -8,8 +8,17 @@ from pydns.dns.text import to_text
 from pydns.dns.types import Type
 from pydns.k8s.objects import Kind, Namespace
 from pydns.plugins.kubernetes.answers import ADDRESSES, OWN_RULES
-from tests.plugins.kubernetes.cluster import FixedSource, ask, cluster_ip, expand, expected, make_kubernetes, shown
-from tests.support import make_query
+from tests.plugins.kubernetes.cluster import (
+    UPSTREAM,
+    FixedSource,
+    ask,
+    cluster_ip,
+    expand,
+    expected,
+    make_kubernetes,
+    shown,
+)
+from tests.support import FakeServer, make_query
 
 V6 = "0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0"
 DUAL = f"2.{V6[:-2]}.6.9.0.0.0.1.0.0.0.0.d.f.ip6.arpa."
@@ -302,3 +311,27 @@ async def test_a_names_part_is_what_the_reply_to_it_has(question: str) -> None:
     assert reply.replay is not None
     assert (part.rcode, part.octets) == (reply.rcode, b"".join(record.rdata for record in reply.answer))
     assert set(part.tags) == set(reply.replay.tags)
+
+
+@pytest.mark.parametrize(
+    "question, cls, kept",
+    [
+        ("web.shop.S A", 1, True),
+        ("web.shop.S AAAA", 1, True),
+        ("ext.shop.S SRV", 1, True),
+        ("Web.shop.S A", 1, False),
+        ("web.shop.S A", 3, False),
+        ("web.shop.S A", 255, False),
+        ("nosuch.shop.S A", 1, False),
+        ("ext.shop.S A", 1, False),
+        ("ns.dns.Z A", 1, False),
+        ("web.shop.S MX", 1, False),
+        ("1-2-3-4.shop.pod.Z A", 1, False),
+        ("a.pin._zone.hl.shop.S A", 1, False),
+    ],
+)
+async def test_what_is_kept_is_bounded_by_the_names_of_objects(question: str, cls: int, kept: bool) -> None:
+    plugin = make_kubernetes("pods insecure\nzonal")
+    query = make_query(expand(question), cls=cls, server=FakeServer(answers=UPSTREAM))
+    await plugin.serve(query)
+    assert (plugin.answers.known(query.question) is not None) is kept
