@@ -45,6 +45,18 @@ def test_the_serial_is_0_before_any_object_and_moves_with_them() -> None:
     assert to_text(apex.soa("in-addr.arpa.")[0]).startswith("in-addr.arpa. ")
 
 
+def test_the_soa_record_is_the_same_object_while_nothing_changes() -> None:
+    """What is known of its octets is known by that."""
+    source = FixedSource()
+    apex = Apex(source.store, TAGS, 5, pod_names=False)
+    first = apex.soa("z.")
+    assert apex.soa("z.") is first
+    assert apex.soa("Z.") is not first
+    again = apex.soa("z.")
+    source.store.put(cluster_ip("web", "10.96.0.1"))
+    assert apex.soa("z.") is not again
+
+
 def test_the_root_zone() -> None:
     assert to_text(make_apex().soa(".")[0]).startswith(". 5 IN SOA ns.dns. hostmaster. ")
 

@@ -103,6 +103,15 @@ async def follow(message: Message, question: str = "ext.shop.S A") -> Message:
 
 async def test_a_truncated_reply_truncates_the_answer() -> None:
     assert (await follow(reply(flags=Flag.TC))).truncated
+    assert not (await follow(reply())).truncated
+
+
+async def test_so_it_does_behind_a_name_of_the_zone() -> None:
+    links = (external("one", f"two.shop.{S}"), external("two", "www.example.com"))
+    server = FakeServer(answers={"www.example.com. A": reply("www.example.com. 60 IN A 192.0.2.1", flags=Flag.TC)})
+    plugin = make_kubernetes(source=serving(*links))
+    found = await plugin.serve(make_query(expand("one.shop.S A"), server=server))
+    assert found.truncated and len(found.answer) == 3
 
 
 async def test_other_types_do_not_ask_for_the_target() -> None:
