@@ -236,9 +236,10 @@ def test_the_node_has_the_address_that_is_served_and_probed() -> None:
     assert init["securityContext"]["runAsUser"] == 0
     assert init["securityContext"]["capabilities"] == {"drop": ["ALL"], "add": ["NET_ADMIN"]}
     assert {lines["bind"].args for lines in nodelocal_blocks().values()} == {(NODE_ADDRESS,)}
-    probe = container["livenessProbe"]["httpGet"]
-    assert nodelocal_blocks()["cluster.local."]["health"].args == (f"{probe['host']}:{probe['port']}",)
-    assert (probe["host"], probe["path"]) == (NODE_ADDRESS, "/health")
+    for kind in ("livenessProbe", "readinessProbe"):
+        probe = container[kind]["httpGet"]
+        assert nodelocal_blocks()["cluster.local."]["health"].args == (f"{probe['host']}:{probe['port']}",)
+        assert (probe["host"], probe["path"]) == (NODE_ADDRESS, "/health")
 
 
 def test_it_runs_on_each_node_before_its_network_of_pods_is_there() -> None:
@@ -269,8 +270,11 @@ def test_names_of_the_cluster_go_to_its_servers_over_tcp() -> None:
 
 
 def test_its_metrics_have_their_port() -> None:
-    [container] = pod_spec(one("DaemonSet", NODELOCAL))["containers"]
+    workload = one("DaemonSet", NODELOCAL)
+    [container] = pod_spec(workload)["containers"]
     [port] = container["ports"]
+    annotations = workload["spec"]["template"]["metadata"]["annotations"]
+    assert annotations == {"prometheus.io/scrape": "true", "prometheus.io/port": str(port["containerPort"])}
     assert {lines["prometheus"].args for lines in nodelocal_blocks().values()} == {(f":{port['containerPort']}",)}
 
 
