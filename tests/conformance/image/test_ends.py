@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,14 +22,15 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes images")
 DEBOOTSTRAP = """#!/bin/sh
 for each; do case $each in /*) rootfs=$each; esac; done
 mkdir "$rootfs" && mount -t tmpfs none "$rootfs" && touch "$rootfs/inside"
+sleep 1000 &
 echo up >"$UP"
-sleep 1000
+wait
 """
-"""One that is at work when the signal comes."""
+"""One that is at work when the signal comes, with a program of its own."""
 
 
 @pytest.fixture
-def building(tmp_path: Path) -> subprocess.Popen[str]:
+def building(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A build whose debootstrap has mounted something and goes on."""
     programs, up = tmp_path / "bin", tmp_path / "up"
     programs.mkdir()
@@ -42,11 +44,13 @@ def building(tmp_path: Path) -> subprocess.Popen[str]:
         "PYDNS_CONFORMANCE_CACHE": str(tmp_path / "cache"),
         "UP": str(up),
     }
-    process = subprocess.Popen(
-        [sys.executable, "-m", "conformance.image"], env=environment, stderr=subprocess.PIPE, text=True
-    )
-    assert up.read_text() == "up\n"
-    return process
+    words = [sys.executable, "-m", "conformance.image"]
+    with subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert up.read_text() == "up\n"
+            yield process
+        finally:
+            process.kill()
 
 
 def below(pid: int) -> list[int]:
@@ -62,12 +66,11 @@ def below(pid: int) -> list[int]:
 def test_a_build_ends_with_all_that_it_started(
     building: subprocess.Popen[str], tmp_path: Path, number: signal.Signals, status: int
 ) -> None:
-    with building:
-        descriptors = [os.pidfd_open(pid) for pid in below(building.pid)]
-        assert len(descriptors) >= 3
-        building.send_signal(number)
-        assert building.wait() == status
-        assert building.stderr and building.stderr.read() == ("stopping …\n" if status == 130 else "")
+    descriptors = [os.pidfd_open(pid) for pid in below(building.pid)]
+    assert len(descriptors) >= 3
+    building.send_signal(number)
+    assert building.wait() == status
+    assert building.stderr and building.stderr.read() == ("stopping …\n" if status == 130 else "")
     for descriptor in descriptors:
         assert select.select([descriptor], [], [], 5)[0] == [descriptor]  # readable once the process has ended
         os.close(descriptor)
