@@ -221,6 +221,22 @@ async def test_after_each_change_the_answer_is_the_new_one(corefile: str) -> Non
     await run(corefile, [*script, *QUESTIONS])
 
 
+UNLIKE = {
+    "zones in one another": KUBEADM.replace("kubernetes cluster.local", "kubernetes cluster.local sub.cluster.local"),
+    "some passed on": KUBEADM.replace("fallthrough in-addr.arpa", "fallthrough sub.cluster.local in-addr.arpa"),
+    "some kept": KUBEADM.replace("cache 30", "cache 30 sub.cluster.local").replace("disable", "# disable"),
+    "some counted apart": KUBEADM.replace(".:53", ".:53 sub.cluster.local:54"),
+}
+"""What is not the same for all names below cluster.local."""
+
+
+@pytest.mark.parametrize("corefile", UNLIKE.values(), ids=UNLIKE)
+async def test_names_of_one_length_that_are_not_treated_alike(corefile: str) -> None:
+    beside = [written(f"{label}.x.cluster.local.", Type.A, Flag.RD, 1, None) for label in ("aaa", "bbb", "ccc")]
+    below = [written(f"{label}.sub.cluster.local.", Type.A, Flag.RD, 1, None) for label in "abcabc"]
+    await run(corefile, [*beside, *below, 1.0, *below])
+
+
 NAME_OF_ANOTHER_BLOCK = Service("n1", "ext", "ExternalName", ("",), external_name="web.n1.svc.other.local")
 MANY = tuple(Endpoint(f"10.0.1.{number}", hostname=f"web-{number}") for number in range(10))
 
