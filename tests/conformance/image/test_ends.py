@@ -29,6 +29,15 @@ wait
 """One that is at work when the signal comes, with a program of its own."""
 
 
+def wait_for_word(fifo: Path) -> None:
+    """Until somebody has written there; fails where nobody does."""
+    descriptor = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert select.select([descriptor], [], [], 30)[0], "the build has not come so far"
+    finally:
+        os.close(descriptor)
+
+
 @pytest.fixture
 def building(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A build whose debootstrap has mounted something and goes on."""
@@ -47,7 +56,7 @@ def building(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     words = [sys.executable, "-m", "conformance.image"]
     with subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True) as process:
         try:
-            assert up.read_text() == "up\n"
+            wait_for_word(up)
             yield process
         finally:
             process.kill()
