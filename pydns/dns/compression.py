@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from pydns.dns.name import to_wire
 from pydns.dns.rdata import LAYOUTS, Layout
-from pydns.dns.types import Type
+from pydns.dns.types import ADDRESSES
 
 if TYPE_CHECKING:
     from pydns.dns.message import RR
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _RR = Struct("!HHIH")
 _POINTER = 0xC000
 _POINTER_LIMIT = 0x4000
-_ADDRESSES = (Type.A, Type.AAAA)
 _WITH_NAMES = {rrtype: layout for rrtype, layout in LAYOUTS.items() if layout.names}
 
 Pointers = dict[bytes, int]
@@ -77,7 +76,7 @@ def _write_alike(out: bytearray, pointers: Pointers, records: Sequence[RR], room
     """Append addresses of one name in a fraction of the time, if the records are that, and all fit."""
     name, rrtype, ttl, first, cls = records[0]
     pointer = pointers.get(to_wire(name))
-    if pointer is None or rrtype not in _ADDRESSES:
+    if pointer is None or rrtype not in ADDRESSES:
         return False
     length = len(first)
     head = pointer.to_bytes(2, "big") + _RR.pack(rrtype, cls, ttl, length)

@@ -178,6 +178,9 @@ class Flag:
 OPCODE_MASK = 0x7800
 RCODE_MASK = 0x000F
 
+ADDRESSES = frozenset((Type.A, Type.AAAA))
+"""The types of records that hold an address."""
+
 _TYPES = {member.value: member.name.replace("_", "-") for member in Type}
 _TYPE_NUMBERS = {name: number for number, name in _TYPES.items()}
 _CLASSES = {member.value: member.name for member in Class}

@@ -59,7 +59,7 @@ from pydns.dns.message import RR, Message
 from pydns.dns.name import longest_zone, normalize, parent, reverse_address
 from pydns.dns.rdata import target
 from pydns.dns.replay import Replay
-from pydns.dns.types import Flag, Rcode, Type
+from pydns.dns.types import ADDRESSES, Flag, Rcode, Type
 from pydns.plugin import Block, Plugin
 from pydns.query import Failure, Query
 from pydns.tasks import Tasks
@@ -217,7 +217,7 @@ class Hosts(Plugin):
         if qtype == Type.PTR:
             for host in self._names(reverse_address(name)):
                 yield RR(name, qtype, ttl, target(host))
-        elif qtype in (Type.A, Type.AAAA):
+        elif qtype in ADDRESSES:
             for rdata in self._addresses(name, qtype):
                 yield RR(name, qtype, ttl, rdata)
 
@@ -231,7 +231,7 @@ class Hosts(Plugin):
         """Whether a query without records gets an empty answer: its name has an address."""
         if query.qtype == Type.PTR:
             return False
-        if query.qtype not in (Type.A, Type.AAAA) and self._conf.fallthrough_unsupported and self._through(query):
+        if query.qtype not in ADDRESSES and self._conf.fallthrough_unsupported and self._through(query):
             return False
         return bool(self._addresses(query.name, Type.A) or self._addresses(query.name, Type.AAAA))
 

@@ -55,7 +55,7 @@ from pydns.corefile.options import Options, argument, option
 from pydns.corefile.types import cidr, duration, path, text
 from pydns.dns.message import RR, Message
 from pydns.dns.replay import Replay
-from pydns.dns.types import Rcode, Type
+from pydns.dns.types import ADDRESSES, Rcode, Type
 from pydns.errand import Errand, Passes
 from pydns.plugin import Block, Plugin
 from pydns.query import Query
@@ -109,7 +109,6 @@ class Groups(NamedTuple):
     rest: list[RR]
 
 
-_ADDRESSES = frozenset((Type.A, Type.AAAA))
 _GROUP: dict[int, int] = {Type.CNAME: 0, Type.A: 1, Type.AAAA: 1, Type.MX: 2}
 _REST = 3
 """Places in `Groups` by type, and that of all other types."""
@@ -136,7 +135,7 @@ def shuffled(section: Records, luck: random.Random, variant: int) -> tuple[Recor
     if len(section) < 2:
         return section, 1
     types = {record.type for record in section}
-    if types <= _ADDRESSES:  # this and the next are nearly all sections
+    if types <= ADDRESSES:  # this and the next are nearly all sections
         return tuple(_shuffled(list(section), luck, variant)), len(section)
     if types.isdisjoint(_GROUP):
         return section, 1

@@ -12,7 +12,7 @@ from pydns.dns.message import RR, Question
 from pydns.dns.name import is_reverse, reverse_address
 from pydns.dns.rdata import txt
 from pydns.dns.replay import Part
-from pydns.dns.types import Class, Rcode, Type
+from pydns.dns.types import ADDRESSES, Class, Rcode, Type
 from pydns.k8s.store import Change, Store
 from pydns.plugins.kubernetes.apex import SERVER, Apex
 from pydns.plugins.kubernetes.consent import Tags, consent
@@ -32,7 +32,6 @@ SCHEMA_VERSION = "1.1.0"
 SCHEMA_TTL = 28800
 OWN_RULES = frozenset((Type.TXT, Type.PTR, Type.SOA, Type.NS))
 """The types whose answer or denial does not follow from what the name holds; so these have no `part`."""
-ADDRESSES = frozenset((Type.A, Type.AAAA))
 RECORDS = frozenset((*ADDRESSES, Type.SRV, Type.CNAME))
 """The types of records that a Service's name may have."""
 

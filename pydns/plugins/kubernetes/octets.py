@@ -21,10 +21,9 @@ from struct import Struct
 from pydns.dns.message import HEADER, MAX_MESSAGE, RR, Message, Question, pack, uncompressed_size
 from pydns.dns.name import to_wire
 from pydns.dns.packed import Packed
-from pydns.dns.types import Flag, Type, new
+from pydns.dns.types import ADDRESSES, Flag, new
 from pydns.plugins.kubernetes.apex import HOSTMASTER, SERVER
 
-_ADDRESSES = (Type.A, Type.AAAA)
 _QUESTION = Struct("!HH")
 _BOTH = Struct("!HHHHHIH")
 """Type and class of a question, then the head of a record that is under its name."""
@@ -43,7 +42,7 @@ _SOA_LABELS = (SERVER.rpartition(".")[2], HOSTMASTER)
 def of_address(question: Question, answer: tuple[RR, ...]) -> Packed | None:
     """The octets of a reply with just this answer (rule 2)."""
     [(name, rrtype, ttl, rdata, cls)] = answer
-    if rrtype not in _ADDRESSES or name != question.name:
+    if rrtype not in ADDRESSES or name != question.name:
         return None
     wire = to_wire(name)
     length = len(rdata)
@@ -66,7 +65,7 @@ def of_records(question: Question, answer: tuple[RR, ...], additional: tuple[RR,
     last = additional or answer
     blocks = [body[start:end] for start, _, end in places[-len(last) :]]
     can_move = all(
-        record.type in _ADDRESSES and len(block) == 2 + _HEAD + len(record.rdata) == len(blocks[0])
+        record.type in ADDRESSES and len(block) == 2 + _HEAD + len(record.rdata) == len(blocks[0])
         for record, block in zip(last, blocks, strict=True)
     )
     movable = dict(zip(map(id, last), blocks, strict=True)) if can_move else None
@@ -78,7 +77,7 @@ def _of_addresses(question: Question, answer: tuple[RR, ...]) -> Packed | None:
     """The same for addresses of one type under the name asked for; None for all else, and for a very long message."""
     name, rrtype, ttl, first, cls = answer[0]
     alike = {(record[0], record[1], record[2], len(record[3]), record[4]) for record in answer}
-    if rrtype not in _ADDRESSES or name != question.name or len(alike) > 1:
+    if rrtype not in ADDRESSES or name != question.name or len(alike) > 1:
         return None
     wire, length = to_wire(name), len(first)
     head = _RECORD.pack(_OWNER, rrtype, cls, ttl, length)

@@ -5,9 +5,9 @@ import pytest
 
 from pydns.dns.name import longest_zone
 from pydns.dns.text import to_text
-from pydns.dns.types import Type
+from pydns.dns.types import ADDRESSES, Type
 from pydns.k8s.objects import Kind, Namespace
-from pydns.plugins.kubernetes.answers import ADDRESSES, OWN_RULES
+from pydns.plugins.kubernetes.answers import OWN_RULES
 from tests.plugins.kubernetes.cluster import (
     UPSTREAM,
     FixedSource,
