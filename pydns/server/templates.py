@@ -56,7 +56,7 @@ class Template(Replayed):
         self._start = start
         self._behind = behind
         self._shared = _labels_before(zone, reply)
-        self._replay = replay.with_pattern(None)
+        self._replay = replay
         places = replay.lease.places(reply)
         self._places = None if places is None else tuple([place - behind for place in places])
 
@@ -96,12 +96,12 @@ class _Family:
 
     __slots__ = ("_end", "_qtype", "pattern", "templates")
 
-    def __init__(self, pattern: Pattern, query: bytes, end: int) -> None:
-        """The name in ``query`` stops at ``end``."""
+    def __init__(self, pattern: Pattern, end: int, qtype: int) -> None:
+        """The name in a query stops at ``end``."""
         self.pattern = pattern
         self.templates: dict[Kind, Template] = {}
         self._end = end
-        self._qtype = int.from_bytes(query[end : end + 2], "big")
+        self._qtype = qtype
 
     def part(self, query: bytes) -> Part | None:
         """What is its own in the reply to a query; None where only the chain knows."""
@@ -156,10 +156,13 @@ class Templates:
         old = None if family is None else family.templates.get(kind)
         if (old is not None and not old.has_ended(now)) or not met_before((shape, kind)):
             return
-        if family is None or family.pattern != pattern:
-            family = _Family(pattern, query, end)
+        name, qtype = _name(query, end), int.from_bytes(query[end : end + 2], "big")
+        if name is None or not _is_below(name, pattern.zone):
+            return
         template = Template(reply, start, behind, replay.with_counters(*self._counters), pattern.zone)
-        if _is_below(_name(query, end), pattern.zone) and _gives(template, family.part(query), query, reply):
+        if _gives(template, pattern.part(name, qtype), query, reply):
+            if family is None or family.pattern != pattern:
+                family = _Family(pattern, end, qtype)
             self._add(shape, end - start, family)
             family.templates[kind] = template
 
@@ -203,8 +206,8 @@ def _name(query: bytes, end: int) -> str | None:
     return name.lower() if stop == end else None
 
 
-def _is_below(name: str | None, zone: str) -> bool:
-    return name is not None and is_below(name, zone) and name != zone
+def _is_below(name: str, zone: str) -> bool:
+    return is_below(name, zone) and name != zone
 
 
 def _is_plain(query: bytes, behind: int) -> bool:
