@@ -18,6 +18,9 @@ from pydns.server.listener import Listener
 
 _PREFERRED_SYNTAX = re.compile(r"([A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+")
 
+FORESEEN = (ValueError, OSError)
+"""What a plugin may raise, with words for the operator; anything else is a bug."""
+
 _log = Log()
 
 
@@ -45,8 +48,8 @@ class Instance:
                 await plugin.start()
             except Exception as error:
                 await _stop(started)
-                if not isinstance(error, (ValueError, OSError)):
-                    _log.error(f"plugin/{plugin.name}: starting: {with_stack(error)}")
+                if not isinstance(error, FORESEEN):
+                    _log_failure(plugin, "starting", error)
                 raise StartError(_why(plugin, error)) from error
             started.append(plugin)
 
@@ -105,14 +108,17 @@ async def _each(plugins: Sequence[Plugin], step: str, take: Callable[[Plugin], A
     for plugin in plugins:
         try:
             await take(plugin)
-        except (ValueError, OSError) as error:
-            _log.error(f"plugin/{plugin.name}: {step}: {error}")
-        except Exception as bug:  # noqa: BLE001  it must not leave the others running
-            _log.error(f"plugin/{plugin.name}: {step}: {with_stack(bug)}")
+        except Exception as error:  # noqa: BLE001  it must not leave the others running
+            _log_failure(plugin, step, error)
+
+
+def _log_failure(plugin: Plugin, step: str, error: Exception) -> None:
+    """What went wrong at a step; of a bug where, too."""
+    _log.error(f"plugin/{plugin.name}: {step}: {error if isinstance(error, FORESEEN) else with_stack(error)}")
 
 
 def _why(plugin: Plugin, error: Exception) -> str:
-    text = " ".join((str(error) if isinstance(error, (ValueError, OSError)) else repr(error)).split())
+    text = " ".join((str(error) if isinstance(error, FORESEEN) else repr(error)).split())
     return text if text.startswith("plugin/") else f"plugin/{plugin.name}: {text}"
 
 
