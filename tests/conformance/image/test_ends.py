@@ -16,6 +16,7 @@ import pytest
 
 from conformance.image.build import remove_old
 from conformance.servers.processes import path_of
+from tests.conformance.descendants import descendants
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes images")
 
@@ -62,12 +63,6 @@ def building(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-def below(pid: int) -> list[int]:
-    """The processes that one has started, and theirs."""
-    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    return [each for child in map(int, text.split()) for each in (child, *below(child))]
-
-
 @as_root
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -signal.SIGKILL)]
@@ -75,7 +70,7 @@ def below(pid: int) -> list[int]:
 def test_a_build_ends_with_all_that_it_started(
     building: subprocess.Popen[str], tmp_path: Path, number: signal.Signals, status: int
 ) -> None:
-    descriptors = [os.pidfd_open(pid) for pid in below(building.pid)]
+    descriptors = [os.pidfd_open(pid) for pid in descendants(building.pid)]
     assert len(descriptors) >= 3
     building.send_signal(number)
     assert building.wait() == status

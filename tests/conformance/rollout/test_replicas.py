@@ -15,6 +15,7 @@ import pytest
 from conformance.rollout import replicas
 from conformance.rollout.network import PodNetwork, Service, missing
 from conformance.rollout.replicas import Deployment, Replica
+from conformance.servers.namespaces import children
 from conformance.tools.build import built
 
 RESTORE = """#!/bin/sh
@@ -65,9 +66,9 @@ def test_a_rollout_that_is_interrupted_leaves_nothing(tmp_path: Path, number: si
     ) as process:  # fmt: skip
         assert process.stderr
         assert process.stderr.readline().endswith("CoreDNS: nothing happens\n")
-        below = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        below = children(process.pid)
         process.send_signal(number)
         assert process.wait() == 130
         assert process.stderr.read() == "stopping …\n"
-    assert below and not any(Path("/proc", pid).exists() for pid in below)
+    assert below and not any(Path("/proc", str(pid)).exists() for pid in below)
     assert list(tmp_path.iterdir()) == []

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.servers.namespaces import children, enclosed, end
+from conformance.servers.namespaces import enclosed, end
+from tests.conformance.descendants import descendants
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes namespaces and mounts")
 
@@ -23,16 +24,11 @@ def program(folder: Path) -> list[str]:
     return enclosed(["sh", "-c", WITHIN, "within", str(folder)])
 
 
-def started_by(pid: int) -> list[int]:
-    """All processes below one."""
-    return [each for child in children(pid) for each in (child, *started_by(child))]
-
-
 def test_what_is_ended_leaves_no_process_and_no_mount(tmp_path: Path) -> None:
     with subprocess.Popen(program(tmp_path), stdout=subprocess.PIPE) as enclosure:
         assert enclosure.stdout
         assert [enclosure.stdout.readline() for _ in range(2)] == [b"1\n", b"up\n"]
-        inside = started_by(enclosure.pid)
+        inside = descendants(enclosure.pid)
         assert len(inside) == 2
         end(enclosure)
         assert not any(Path(f"/proc/{pid}").exists() for pid in inside)
@@ -50,7 +46,7 @@ def test_it_ends_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as parent:
         assert parent.stdout
         assert [parent.stdout.readline() for _ in range(2)] == [b"1\n", b"up\n"]
-        descriptors = [os.pidfd_open(pid) for pid in started_by(parent.pid)]
+        descriptors = [os.pidfd_open(pid) for pid in descendants(parent.pid)]
         parent.send_signal(signal.SIGKILL)
     for descriptor in descriptors:
         assert select.select([descriptor], [], [], 5)[0] == [descriptor]  # readable once the process has ended
